@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between Tessera and threads: the library's own pool, or one that the caller lends.
+#pragma once
+
+#include "tessera/export.hpp"
+
+namespace tessera {
+
+/// Runs independent tasks. Lend your own pool by implementing this; results do not depend on it.
+class TESSERA_EXPORT Executor {
+ public:
+  virtual ~Executor() = default;
+
+  /// How many tasks may run at once, at least 1.
+  virtual int concurrency() const noexcept = 0;
+
+  /// Calls task(context, i) once for every i in [0, count), in any order, on any thread, and returns when all have
+  /// returned. Tasks never wait for one another, so a serial loop is a valid implementation.
+  virtual void parallel(int count, void (*task)(void* context, int index), void* context) = 0;
+};
+
+}  // namespace tessera

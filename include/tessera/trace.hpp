@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record of what each thread of a run did, and when.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "tessera/export.hpp"
+
+namespace tessera {
+
+enum class TraceStage : std::uint8_t { pack, qk, softmax, pv, merge, write };
+
+struct TraceEvent {
+  std::int64_t begin_ns;  // since the recorder was made
+  std::int64_t end_ns;
+  std::int32_t item;  // work item of the plan, -1: none
+  TraceStage stage;
+};
+
+/// Give one to RunOptions::trace. Memory is taken here, not during the run; events over the capacity are counted, not kept.
+class TESSERA_EXPORT TraceRecorder {
+ public:
+  TraceRecorder(int num_threads, std::size_t events_per_thread);
+  ~TraceRecorder();
+  TraceRecorder(const TraceRecorder&) = delete;
+  TraceRecorder& operator=(const TraceRecorder&) = delete;
+
+  int num_threads() const noexcept;
+  std::span<const TraceEvent> events(int thread) const noexcept;
+  std::size_t dropped(int thread) const noexcept;
+  void clear() noexcept;
+
+  struct Impl;
+  Impl& impl() noexcept { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tessera
