@@ -1,0 +1,13 @@
+# tessera_test(name sources... [LIBRARIES ...] [LABELS ...]): a GoogleTest binary that may see the library's inside.
+find_package(GTest QUIET)
+function(tessera_test name)
+  if(NOT TESSERA_BUILD_TESTS OR NOT GTest_FOUND)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE tessera GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
+  include(GoogleTest)
+  gtest_discover_tests(${name} PROPERTIES LABELS "${arg_LABELS}" DISCOVERY_TIMEOUT 60)
+endfunction()
