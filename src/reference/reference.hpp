@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: attention in float64, obvious before fast, with every option and layout of Problem and AttentionTensors.
+//
+// For query i of sequence b and query head h, over the keys j that the row may see:
+//   s_j = bias_j + softcap(scale * q.k_j) - slope * |position(i) - j|
+//   lse = log(sum_j exp(s_j) [+ exp(sink)]);  o = sum_j exp(s_j - lse) * v_j
+// Two passes: the exact maximum first, then the sums. K and V of a key that the row may not see are never read.
+// A key whose score is -inf weighs nothing, so a row of such keys is empty: o = 0, lse = -inf.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/attention.hpp"
+#include "tessera/problem.hpp"
+#include "tessera/types.hpp"
+
+namespace tessera::reference {
+
+/// One row in float64: writes o[head_dim_v] and returns the LSE. Inputs are as `plan` and `run` have checked them.
+double attend_row(const Problem& problem, const AttentionTensors& tensors, std::int64_t b, std::int64_t h, std::int64_t i,
+                  double* o) noexcept;
+
+/// Every row in float64: o is [total_queries, num_q_heads, head_dim_v] packed, lse (may be null) has the layout of
+/// AttentionTensors::lse. tensors.o and tensors.lse are not used.
+void run_exact(const Problem& problem, const AttentionTensors& tensors, double* o, double* lse) noexcept;
+
+/// Every row, rounded once to the problem's dtype (LSE: float32) and written to tensors.o and tensors.lse. Allocates
+/// nothing.
+Status run(const Problem& problem, const AttentionTensors& tensors);
+
+}  // namespace tessera::reference
