@@ -8,19 +8,11 @@
 #include <span>
 
 #include "tessera/export.hpp"
+#include "tessera/trace_event.hpp"
 
 namespace tessera {
 
-enum class TraceStage : std::uint8_t { pack, qk, softmax, pv, merge, write };
-
-struct TraceEvent {
-  std::int64_t begin_ns;  // since the recorder was made
-  std::int64_t end_ns;
-  std::int32_t item;  // work item of the plan, -1: none
-  TraceStage stage;
-};
-
-/// Give one to RunOptions::trace. Memory is taken here, not during the run; events over the capacity are counted, not kept.
+/// Give one to RunOptions::trace, to one run at a time. Memory is taken here, not during the run; events over the capacity are counted, not kept.
 class TESSERA_EXPORT TraceRecorder {
  public:
   TraceRecorder(int num_threads, std::size_t events_per_thread);

@@ -75,7 +75,9 @@ struct WorkItem {
   const Sequence* sequence;
   std::int32_t kv_head_begin, kv_head_end;
   std::int64_t row_begin, row_end;
-  std::int64_t key_begin, key_end;  // key_begin is a multiple of the chunk; tiles are counted from key_begin
+  // key_begin is a multiple of tile_kv or of the chunk (which may be any number), whichever begins later. Tiles are
+  // counted from key_begin. The range may be empty: then without a partial O = 0 and LSE = -inf (or the sink) are due.
+  std::int64_t key_begin, key_end;
   Partial partial;                  // row (h - kv_head_begin) * (row_end - row_begin) + (r - row_begin)
   std::int32_t index;               // for the trace
 };
@@ -105,7 +107,7 @@ using MergeFn = void (*)(const RunConstants&, const MergeItem&, TraceLane*);
 struct AttentionKernel {
   AttentionFn run;
   ScratchBytesFn scratch_bytes;  // scratch of one thread, aligned to 64 bytes
-  std::int32_t tile_kv;          // for a head dim of 128; the kernel may take another by dqk and dv
+  std::int32_t tile_kv;          // the largest tile; the kernel may take a divisor of it by dqk and dv
 };
 
 enum class DTypeIndex : std::uint8_t { f32, f16, bf16 };
