@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Kernels are written once and compiled once for each row of src/cpu/kernels/kernels.inc.
 # TESSERA_ISA_NAME is the namespace; TESSERA_ISA_IS_* picks the header in src/cpu/simd.
 set(TESSERA_ISAS portable)
@@ -10,6 +11,8 @@ set(TESSERA_ISA_OPTIONS_avx512bf16 ${TESSERA_ISA_OPTIONS_avx512} -mavx512bf16)
 set(TESSERA_ISA_OPTIONS_portable)
 
 # tessera_isa_sources(a.cpp b.cpp ...): adds each file to the library, once an ISA.
+# Never with link-time optimisation: it would inline code of one ISA into functions that every machine runs.
+# Without exceptions: their helpers are weak symbols, of which the linker picks one for all ISAs.
 function(tessera_isa_sources)
   foreach(isa ${TESSERA_ISAS})
     string(TOUPPER ${isa} upper)
@@ -17,8 +20,9 @@ function(tessera_isa_sources)
       add_library(tessera_${isa} OBJECT)
       target_include_directories(tessera_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
       target_compile_definitions(tessera_${isa} PRIVATE TESSERA_ISA_NAME=${isa} TESSERA_ISA_IS_${upper}=1)
-      target_compile_options(tessera_${isa} PRIVATE ${TESSERA_ISA_OPTIONS_${isa}} -O3 -ffp-contract=off -fno-math-errno)
-      set_target_properties(tessera_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      target_compile_options(
+        tessera_${isa} PRIVATE ${TESSERA_ISA_OPTIONS_${isa}} -O3 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-lto)
+      set_target_properties(tessera_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
       target_sources(tessera PRIVATE $<TARGET_OBJECTS:tessera_${isa}>)
     endif()
     target_sources(tessera_${isa} PRIVATE ${ARGN})

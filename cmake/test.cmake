@@ -1,13 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
 # tessera_test(name sources... [LIBRARIES ...] [LABELS ...]): a GoogleTest binary that may see the library's inside.
-find_package(GTest QUIET)
+#
+# The label `slow` keeps a binary out of `make quick` and of sanitizer builds. A sanitizer build runs each binary as one
+# test, since starting a process costs more there than most tests do.
 function(tessera_test name)
-  if(NOT TESSERA_BUILD_TESTS OR NOT GTest_FOUND)
+  if(NOT TESSERA_BUILD_TESTS OR BUILD_SHARED_LIBS)
     return()
   endif()
   cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
+  if(TESSERA_SANITIZED AND "slow" IN_LIST arg_LABELS)
+    return()
+  endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE tessera GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
-  include(GoogleTest)
-  gtest_discover_tests(${name} PROPERTIES LABELS "${arg_LABELS}" DISCOVERY_TIMEOUT 60)
+  target_link_libraries(${name} PRIVATE tessera GTest::gtest GTest::gmock GTest::gtest_main rapidcheck ${arg_LIBRARIES})
+  set(labels "")
+  if(arg_LABELS)
+    set(labels LABELS "${arg_LABELS}")
+  endif()
+  if(TESSERA_SANITIZED)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${labels})
+  else()
+    gtest_discover_tests(${name} PROPERTIES TIMEOUT 300 ${labels} DISCOVERY_TIMEOUT 120)
+  endif()
 endfunction()

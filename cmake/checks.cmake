@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checks that need no code of ours to run: headers alone, who includes whom, symbols of the ISA objects.
+if(NOT TESSERA_BUILD_TESTS OR BUILD_SHARED_LIBS OR TESSERA_SANITIZED)
+  return()
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/tessera/*.hpp)
+foreach(header ${headers})
+  add_test(NAME Headers.${header}.CompilesAlone
+           COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I${PROJECT_SOURCE_DIR}/include
+                   -include ${header} -x c++ /dev/null)
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/tessera/tessera.h)
+  set(c_header -Wall -Wextra -Werror -fsyntax-only -I${PROJECT_SOURCE_DIR}/include -include tessera/tessera.h)
+  add_test(NAME Headers.tessera/tessera.h.IsC99 COMMAND ${CMAKE_C_COMPILER} -std=c99 -pedantic-errors ${c_header} -x c /dev/null)
+  add_test(NAME Headers.tessera/tessera.h.IsCxx COMMAND ${CMAKE_CXX_COMPILER} -std=c++11 -pedantic-errors ${c_header} -x c++ /dev/null)
+endif()
+
+add_test(NAME Includes.FollowTheTable COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py)
+
+foreach(isa ${TESSERA_ISAS})
+  if(TARGET tessera_${isa})
+    add_test(NAME Symbols.${isa}.StayInTheirNamespace
+             COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_isa_symbols.py ${CMAKE_NM} ${isa}
+                     $<TARGET_OBJECTS:tessera_${isa}>
+             COMMAND_EXPAND_LISTS)
+  endif()
+endforeach()

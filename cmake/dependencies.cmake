@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# The core needs threads and oneTBB. Tools, tests and benches take the rest from the distribution; `make setup` installs all.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(TBB REQUIRED)
+if(TESSERA_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(benchmark QUIET)
+endif()
+if(TESSERA_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  include(GoogleTest)
+endif()
