@@ -9,6 +9,7 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 using F = __m512;
 using M = __mmask16;
 inline constexpr int kWidth = 16;
+inline constexpr int kRegisters = 32;
 
 TESSERA_INLINE M first(int n) { return static_cast<M>(n >= 16 ? 0xffffu : (1u << n) - 1u); }
 TESSERA_INLINE bool any(M m) { return m != 0; }
@@ -37,9 +38,25 @@ TESSERA_INLINE F select(M m, F a, F b) { return _mm512_mask_blend_ps(m, b, a); }
 TESSERA_INLINE float reduce_add(F a) { return _mm512_reduce_add_ps(a); }
 TESSERA_INLINE float reduce_max(F a) { return _mm512_reduce_max_ps(a); }
 
+TESSERA_INLINE F sum4(F a, F b, F c, F d) {
+  const __m512d ab = _mm512_castps_pd(add(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)));
+  const __m512d cd = _mm512_castps_pd(add(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d)));
+  return add(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)), _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+}
+TESSERA_INLINE F fold_blocks(const float* v) {
+  const F a = load(v), b = load(v + 16), c = load(v + 32), d = load(v + 48);
+  const F ab = add(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));  // a01 a23 b01 b23
+  const F cd = add(_mm512_shuffle_f32x4(c, d, 0x88), _mm512_shuffle_f32x4(c, d, 0xdd));
+  return add(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+}
+
 TESSERA_INLINE F widen_bf16(__m256i h) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16)); }
-TESSERA_INLINE F load_f16(const std::uint16_t* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
-TESSERA_INLINE F load_bf16(const std::uint16_t* p) { return widen_bf16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
+TESSERA_INLINE F load_f16(const std::uint16_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+TESSERA_INLINE F load_bf16(const std::uint16_t* p) {
+  return widen_bf16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 TESSERA_INLINE F load_f16_n(const std::uint16_t* p, int n) { return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first(n), p)); }
 TESSERA_INLINE F load_bf16_n(const std::uint16_t* p, int n) { return widen_bf16(_mm256_maskz_loadu_epi16(first(n), p)); }
 
@@ -61,11 +78,12 @@ TESSERA_INLINE void store_bf16_n(std::uint16_t* p, F a, int n) { _mm256_mask_sto
 TESSERA_INLINE F exp2(F x) {
   const F n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   const F r = sub(x, n);  // [-0.5, 0.5]; -inf - -inf is NaN, repaired by scalef's 2^-inf below
-  F p = set1(1.33336498402e-3f);
-  p = fma(p, r, set1(9.61781884540e-3f));
-  p = fma(p, r, set1(5.55036329034e-2f));
-  p = fma(p, r, set1(2.40226503740e-1f));
-  p = fma(p, r, set1(6.93147180558e-1f));
+  F p = set1(1.5353362e-4f);
+  p = fma(p, r, set1(1.33988750e-3f));
+  p = fma(p, r, set1(9.61843692e-3f));
+  p = fma(p, r, set1(5.55033237e-2f));
+  p = fma(p, r, set1(2.40226477e-1f));
+  p = fma(p, r, set1(6.93147182e-1f));
   p = fma(p, r, set1(1.0f));
   const M finite = _mm512_cmp_ps_mask(x, set1(-151.0f), _CMP_NLT_UQ);  // NaN counts as finite and stays NaN
   return _mm512_maskz_scalef_ps(finite, p, n);
@@ -77,13 +95,27 @@ TESSERA_INLINE void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const 
 inline constexpr bool kHasPairDot = true;
 using P = __m512bh;
 TESSERA_INLINE P load_pairs(const void* p) { return (P)_mm512_loadu_si512(p); }
+TESSERA_INLINE P load_pairs_n(const void* p, int n) {
+  return (P)_mm512_maskz_loadu_epi16(n >= 32 ? 0xffffffffu : (1u << n) - 1u, p);
+}
+TESSERA_INLINE P zero_pairs() { return (P)_mm512_setzero_si512(); }
 TESSERA_INLINE P set1_pair(const void* p) { return (P)_mm512_set1_epi32(*static_cast<const std::int32_t*>(p)); }
 TESSERA_INLINE F dot(P a, P b, F acc) { return _mm512_dpbf16_ps(acc, a, b); }
 TESSERA_INLINE P round_pairs(F lo, F hi) {
   const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(hi, lo);  // 16 of lo, then 16 of hi
-  const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5,
-                                              20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,
+                                              5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   return (P)_mm512_permutexvar_epi16(interleave, both);
+}
+TESSERA_INLINE P interleave_lo(P a, P b) { return (P)_mm512_unpacklo_epi16((__m512i)a, (__m512i)b); }
+TESSERA_INLINE P interleave_hi(P a, P b) { return (P)_mm512_unpackhi_epi16((__m512i)a, (__m512i)b); }
+TESSERA_INLINE F ordered_lo(F lo, F hi) {
+  const __m512i index = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+  return _mm512_permutex2var_ps(lo, index, hi);
+}
+TESSERA_INLINE F ordered_hi(F lo, F hi) {
+  const __m512i index = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+  return _mm512_permutex2var_ps(lo, index, hi);
 }
 #else
 inline constexpr bool kHasPairDot = false;
