@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmark binary. `tessera bench` measures problems too; what is here besides is for scripts.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "bench/measure.hpp"
+#include "bench/modes.hpp"
+#include "bench/render.hpp"
+
+namespace tessera::bench {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: tessera_bench run [--threads N] [--impl NAME] [--seconds S] [--format table|md|csv|json] \"<problem>\"...\n"
+    "       tessera_bench plan [--threads N] [\"<problem>\"]   latency of planning (default: a batch of 64)\n"
+    "       tessera_bench serve                              answers requests on stdin; bench/serve.cpp lists them\n";
+
+struct Arguments {
+  Options options;
+  Format format = Format::table;
+  std::vector<std::string> problems;
+};
+
+bool parse(int count, char** values, Arguments& arguments) {
+  for (int i = 0; i < count; ++i) {
+    const std::string argument = values[i];
+    if (argument.rfind("--", 0) != 0) {
+      arguments.problems.push_back(argument);
+      continue;
+    }
+    if (++i == count) return false;
+    if (argument == "--threads") {
+      arguments.options.num_threads = std::atoi(values[i]);
+    } else if (argument == "--impl") {
+      arguments.options.implementation = values[i];
+    } else if (argument == "--seconds") {
+      arguments.options.seconds = std::atof(values[i]);
+    } else if (const auto format = parse_format(values[i]); argument == "--format" && format) {
+      arguments.format = *format;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+int exit_code(const Status& status) {
+  std::fprintf(stderr, "tessera_bench: %s\n", status.message().c_str());
+  return status.code() == StatusCode::invalid ? 2 : 3;
+}
+
+int run(const Arguments& arguments) {
+  std::vector<Row> rows;
+  for (const std::string& text : arguments.problems) {
+    const auto problem = Problem::parse(text);
+    if (!problem.ok()) return exit_code(problem.status());
+    const auto row = measure(*problem, arguments.options);
+    if (!row.ok()) return exit_code(row.status());
+    if (arguments.format == Format::json) {
+      std::fputs(render({&*row, 1}, Format::json).c_str(), stdout);
+      std::fflush(stdout);
+    }
+    rows.push_back(*row);
+  }
+  if (arguments.format != Format::json) std::fputs(render(rows, arguments.format).c_str(), stdout);
+  return 0;
+}
+
+int plan(const Arguments& arguments) {
+  const std::string text =
+      arguments.problems.empty() ? "bf16 b64 hq32 hkv8 d128 sq1 causal page16 ragged100-8000" : arguments.problems[0];
+  const auto problem = Problem::parse(text);
+  if (!problem.ok()) return exit_code(problem.status());
+  const auto latency = measure_plan(*problem, arguments.options.num_threads);
+  if (!latency.ok()) return exit_code(latency.status());
+  std::printf("{\"plan\": \"%s\", \"median_s\": %.4g, \"spread_s\": %.4g}\n", problem->to_string().c_str(),
+              latency->median_s, latency->spread_s);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const bool good = argc > 1 && parse(argc - 2, argv + 2, arguments);
+  if (good && mode == "run" && !arguments.problems.empty()) return run(arguments);
+  if (good && mode == "plan") return plan(arguments);
+  if (good && mode == "serve") return serve(stdin, stdout);
+  std::fputs(kUsage, stderr);
+  return 2;
+}
+
+}  // namespace
+}  // namespace tessera::bench
+
+int main(int argc, char** argv) { return tessera::bench::main(argc, argv); }
