@@ -75,8 +75,8 @@ struct WorkItem {
   const Sequence* sequence;
   std::int32_t kv_head_begin, kv_head_end;
   std::int64_t row_begin, row_end;
-  // key_begin is a multiple of tile_kv or of the chunk (which may be any number), whichever begins later. Tiles are
-  // counted from key_begin. The range may be empty: then without a partial O = 0 and LSE = -inf (or the sink) are due.
+  // key_begin is a multiple of tile_kv, counted from the begin of its chunk (any number) or from key 0. Tiles are counted
+  // from key_begin. The range may be empty: then O = 0 and LSE = -inf (or the sink) are due, or an empty partial.
   std::int64_t key_begin, key_end;
   Partial partial;                  // row (h - kv_head_begin) * (row_end - row_begin) + (r - row_begin)
   std::int32_t index;               // for the trace
@@ -96,9 +96,10 @@ struct MergeItem {
   std::int32_t index;
 };
 
-class TraceLane;  // runtime/trace_lane.hpp: begin/end of a stage; null when nobody traces
+class TraceLane;  // trace_lane.hpp: begin/end of a stage; null when nobody traces
 
 using AttentionFn = void (*)(const RunConstants&, const WorkItem&, std::byte* scratch, TraceLane*);
+/// max_rows: the most rows of one kv head, row_end - row_begin, in any item of the run.
 using ScratchBytesFn = std::size_t (*)(const RunConstants&, std::int64_t max_rows);
 using MergeFn = void (*)(const RunConstants&, const MergeItem&, TraceLane*);
 
