@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tessera/merge.hpp"
+
+#include <vector>
+
+#include "capi/capi.hpp"
+
+namespace capi = tessera::capi;
+using tessera::Status;
+
+extern "C" tessera_code tessera_merge(const tessera_merge_desc* desc, const tessera_partial* partials, size_t num_partials,
+                                      const tessera_tensor* o, float* lse, const tessera_executor* executor,
+                                      tessera_error* error) {
+  return capi::fenced(error, [&]() -> Status {
+    tessera_merge_desc known;
+    if (Status status = capi::read_struct(desc, "desc", known); !status) return status;
+    if (known.reserved != 0) return Status::invalid("desc.reserved is " + std::to_string(known.reserved) + ", not 0");
+    const tessera::Result<tessera::DType> dtype = capi::to_dtype(known.dtype, "desc.dtype");
+    if (!dtype) return dtype.status();
+    if (partials == nullptr) return capi::null_argument("partials");
+    if (o == nullptr) return capi::null_argument("o");
+    if (Status status = capi::check_executor(executor, "executor"); !status) return status;
+    std::vector<tessera::PartialResult> parts(num_partials);
+    for (std::size_t i = 0; i < num_partials; ++i) parts[i] = {capi::to_tensor(partials[i].o), partials[i].lse};
+    capi::BorrowedExecutor borrowed(executor == nullptr ? tessera_executor{} : *executor);
+    return tessera::merge({*dtype, known.batch, known.seqlen_q, known.num_q_heads, known.head_dim_v}, parts,
+                          capi::to_tensor(*o), lse, executor == nullptr ? nullptr : &borrowed);
+  });
+}
