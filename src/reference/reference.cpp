@@ -19,18 +19,19 @@ double element(const void* data, DType dtype, std::int64_t index) noexcept {
   return dtype == DType::f16 ? base::f16_to_float(bits) : base::bf16_to_float(bits);
 }
 
-/// A row of Q, K or V in float64.
+/// A row of Q, K or V in float64, with zeros up to a multiple of eight.
 struct HeadRow {
-  double x[kMaxHeadDim] = {};
+  double x[kMaxHeadDim];
 
   HeadRow(const void* data, DType dtype, std::int64_t offset, std::int64_t dim) noexcept {
     for (std::int64_t c = 0; c < dim; ++c) x[c] = element(data, dtype, offset + c);
+    for (std::int64_t c = dim; c % 8 != 0; ++c) x[c] = 0;
   }
 };
 
-double dot(const HeadRow& a, const HeadRow& b) noexcept {
-  double lanes[8] = {};  // eight sums, as one would wait for each addition before the next; elements past dim are zero
-  for (std::int64_t c = 0; c < kMaxHeadDim; c += 8) {
+double dot(const HeadRow& a, const HeadRow& b, std::int64_t dim) noexcept {
+  double lanes[8] = {};  // eight sums, as one would wait for each addition before the next
+  for (std::int64_t c = 0; c < dim; c += 8) {
     for (std::int64_t lane = 0; lane < 8; ++lane) lanes[lane] += a.x[c + lane] * b.x[c + lane];
   }
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
@@ -107,11 +108,21 @@ struct Row {
 
   double score(std::int64_t j) const noexcept {
     const std::int64_t offset = key_offset(problem, tensors, tensors.k.strides, b, j, kv_head);
-    double s = scale * dot(q, HeadRow(tensors.k.data, problem.dtype, offset, problem.head_dim_qk));
+    const HeadRow k(tensors.k.data, problem.dtype, offset, problem.head_dim_qk);
+    double s = scale * dot(q, k, problem.head_dim_qk);
     if (problem.softcap > 0) s = problem.softcap * std::tanh(s / problem.softcap);
     s += bias(j);
     if (problem.has_alibi) s -= static_cast<double>(tensors.alibi_slopes[h]) * static_cast<double>(std::abs(position - j));
     return s;
+  }
+
+  double score_magnitude(std::int64_t j) const noexcept {
+    HeadRow k(tensors.k.data, problem.dtype, key_offset(problem, tensors, tensors.k.strides, b, j, kv_head),
+              problem.head_dim_qk);
+    double sum = 0;
+    for (std::int64_t c = 0; c < problem.head_dim_qk; ++c) sum += std::abs(q.x[c] * k.x[c]);
+    const double alibi = problem.has_alibi ? tensors.alibi_slopes[h] * static_cast<double>(std::abs(position - j)) : 0.0;
+    return std::abs(scale) * sum + problem.softcap + std::abs(bias(j)) + std::abs(alibi);
   }
 };
 
@@ -128,9 +139,12 @@ void for_each_row(const Problem& problem, Fn row) noexcept {
 }  // namespace
 
 double attend_row(const Problem& problem, const AttentionTensors& tensors, std::int64_t b, std::int64_t h, std::int64_t i,
-                  double* o) noexcept {
+                  double* o, RowMagnitude* magnitude) noexcept {
   const Row row(problem, tensors, b, h, i);
   const std::int64_t num_keys = problem.key_length(b);
+  RowMagnitude ignored;
+  RowMagnitude& size = magnitude != nullptr ? *magnitude : ignored;
+  size = {};
   std::fill_n(o, problem.head_dim_v, 0.0);
 
   double max = problem.has_sink ? tensors.sink[h] : -kInf;
@@ -139,6 +153,8 @@ double attend_row(const Problem& problem, const AttentionTensors& tensors, std::
     const double s = row.score(j);
     if (std::isnan(s)) max = s;  // a NaN score makes the row NaN; std::max would drop it
     if (!std::isnan(max)) max = std::max(max, s);
+    if (magnitude != nullptr) size.score = std::max(size.score, row.score_magnitude(j));
+    ++size.num_keys;
   }
   if (max == -kInf) return -kInf;
 
@@ -148,12 +164,18 @@ double attend_row(const Problem& problem, const AttentionTensors& tensors, std::
     const double s = row.score(j);
     if (s == -kInf) continue;
     const double p = std::exp(s - max);
-    const std::int64_t offset = key_offset(problem, tensors, tensors.v.strides, b, j, row.kv_head);
-    const HeadRow v(tensors.v.data, problem.dtype, offset, problem.head_dim_v);
-    for (std::int64_t c = 0; c < problem.head_dim_v; ++c) o[c] += p * v.x[c];
+    const HeadRow v(tensors.v.data, problem.dtype, key_offset(problem, tensors, tensors.v.strides, b, j, row.kv_head),
+                    problem.head_dim_v);
+    for (std::int64_t c = 0; c < problem.head_dim_v; ++c) {
+      o[c] += p * v.x[c];
+      size.o[c] += p * std::abs(v.x[c]);
+    }
     sum += p;
   }
-  for (std::int64_t c = 0; c < problem.head_dim_v; ++c) o[c] /= sum;
+  for (std::int64_t c = 0; c < problem.head_dim_v; ++c) {
+    o[c] /= sum;
+    size.o[c] /= sum;
+  }
   return max + std::log(sum);
 }
 

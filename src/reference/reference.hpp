@@ -16,9 +16,16 @@
 
 namespace tessera::reference {
 
+/// What the rounding errors of a row are proportional to.
+struct RowMagnitude {
+  double score = 0;           // max over visible keys of scale * sum |q||k| + softcap + |bias| + |alibi|
+  std::int64_t num_keys = 0;  // visible
+  double o[256] = {};         // [head_dim_v] sum_j exp(s_j - lse) * |v_j|
+};
+
 /// One row in float64: writes o[head_dim_v] and returns the LSE. Inputs are as `plan` and `run` have checked them.
 double attend_row(const Problem& problem, const AttentionTensors& tensors, std::int64_t b, std::int64_t h, std::int64_t i,
-                  double* o) noexcept;
+                  double* o, RowMagnitude* magnitude = nullptr) noexcept;
 
 /// Every row in float64: o is [total_queries, num_q_heads, head_dim_v] packed, lse (may be null) has the layout of
 /// AttentionTensors::lse. tensors.o and tensors.lse are not used.
