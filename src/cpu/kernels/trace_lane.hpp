@@ -13,10 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#include <time.h>
-#endif
-
 #include "tessera/trace_event.hpp"
 
 namespace tessera::cpu {
@@ -30,6 +26,8 @@ class TraceLane {
   std::size_t dropped = 0;
 };
 
+std::int64_t trace_clock_ns();  // for machines without a counter that user code may read
+
 static inline __attribute__((always_inline)) std::int64_t trace_ticks() {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
@@ -38,9 +36,7 @@ static inline __attribute__((always_inline)) std::int64_t trace_ticks() {
   asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
   return ticks;
 #else
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * std::int64_t{1000000000} + now.tv_nsec;
+  return trace_clock_ns();
 #endif
 }
 

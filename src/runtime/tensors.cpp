@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed strides, and the checks that a run makes before it reads or writes anything.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "planner/checked.hpp"
+#include "runtime/plan_impl.hpp"
+
+namespace tessera {
+
+Strides packed_query_strides(const Problem& p, std::int64_t head_dim) noexcept {
+  Strides s;
+  s.head = head_dim;
+  s.seq = p.num_q_heads * head_dim;
+  s.outer = p.cu_seqlens_q.empty() ? p.seqlen_q * s.seq : 0;
+  return s;
+}
+
+Strides packed_kv_strides(const Problem& p, std::int64_t head_dim) noexcept {
+  if (p.kv_layout == KvLayout::paged_head_major) {
+    return {p.num_kv_heads * p.page_size * head_dim, head_dim, p.page_size * head_dim};
+  }
+  const std::int64_t seq = p.num_kv_heads * head_dim;
+  if (p.kv_layout == KvLayout::paged_token_major) return {p.page_size * seq, seq, head_dim};
+  return {p.cu_seqlens_kv.empty() ? p.seqlen_kv * seq : 0, seq, head_dim};
+}
+
+AttentionTensors packed_tensors(const Problem& p, const void* q, const void* k, const void* v, void* o,
+                                float* lse) noexcept {
+  AttentionTensors t;
+  t.q = {q, packed_query_strides(p, p.head_dim_qk)};
+  t.k = {k, packed_kv_strides(p, p.head_dim_qk)};
+  t.v = {v, packed_kv_strides(p, p.head_dim_v)};
+  t.o = {o, packed_query_strides(p, p.head_dim_v)};
+  t.lse = lse;
+  return t;
+}
+
+namespace runtime {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+struct Axis {
+  const char* name;
+  std::int64_t size, stride;
+};
+
+Status check_pointer(const std::string& name, const void* data, std::size_t alignment) {
+  if (data == nullptr) return Status::invalid(name + ": null");
+  if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
+    return Status::invalid(name + ": its address is not a multiple of the element size, " + std::to_string(alignment));
+  }
+  return {};
+}
+
+/// Strides are not negative, and the last element's offset in bytes fits 62 bits.
+Status check_axes(const std::string& name, std::span<const Axis> axes, std::int64_t head_dim, std::int64_t element) {
+  std::int64_t last = head_dim;
+  bool fits = true;
+  for (const Axis& axis : axes) {
+    if (axis.stride < 0)
+      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " is negative");
+    std::int64_t extent = 0;
+    fits &= planner::multiply({std::max<std::int64_t>(axis.size - 1, 0), axis.stride}, extent) && planner::add(extent, last);
+  }
+  std::int64_t bytes = 0;
+  fits &= planner::multiply({last, element, 2}, bytes);
+  if (!fits) return Status::invalid(name + ".strides: the tensor spans more than 2^62 bytes");
+  return {};
+}
+
+/// Rows of an output must not share elements. With the axes in the order of their strides, each must step over all that
+/// lies below it.
+Status check_disjoint(const std::string& name, std::array<Axis, 3> axes, std::int64_t head_dim) {
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
+  std::int64_t span = head_dim;
+  for (const Axis& axis : axes) {
+    if (axis.size <= 1) continue;
+    if (axis.stride < span) {
+      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " makes rows overlap; " +
+                             number(span) + " elements lie below the next one");
+    }
+    span += (axis.size - 1) * axis.stride;
+  }
+  return {};
+}
+
+Status check_query_tensor(const Problem& p, const std::string& name, const void* data, const Strides& strides,
+                          std::int64_t head_dim, bool written) {
+  const bool ragged = !p.cu_seqlens_q.empty();
+  const std::array<Axis, 3> axes = {Axis{"outer", ragged ? 1 : p.batch, ragged ? 0 : strides.outer},
+                                    Axis{"seq", ragged ? p.total_queries() : p.seqlen_q, strides.seq},
+                                    Axis{"head", p.num_q_heads, strides.head}};
+  if (strides.outer < 0) return Status::invalid(name + ".strides.outer: " + number(strides.outer) + " is negative");
+  const auto element = static_cast<std::int64_t>(size_of(p.dtype));
+  if (Status s = check_axes(name, axes, head_dim, element); !s) return s;
+  if (p.total_queries() == 0) return {};
+  if (Status s = check_pointer(name, data, size_of(p.dtype)); !s) return s;
+  return written ? check_disjoint(name, axes, head_dim) : Status{};
+}
+
+std::int64_t total_keys(const Problem& p) {
+  std::int64_t total = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) total += p.key_length(b);
+  return total;
+}
+
+Status check_kv_tensor(const Problem& p, const AttentionTensors& t, const std::string& name, const ConstTensor& tensor,
+                       std::int64_t head_dim, bool any_keys) {
+  const bool ragged = !p.cu_seqlens_kv.empty();
+  const std::int64_t outer = p.paged() ? t.num_pages : ragged ? 1 : p.batch;
+  const std::int64_t seq = p.paged() ? p.page_size : ragged ? p.cu_seqlens_kv.back() : p.seqlen_kv;
+  const Axis axes[] = {{"outer", outer, tensor.strides.outer},
+                       {"seq", seq, tensor.strides.seq},
+                       {"head", p.num_kv_heads, tensor.strides.head}};
+  if (Status s = check_axes(name, axes, head_dim, static_cast<std::int64_t>(size_of(p.dtype))); !s) return s;
+  return any_keys ? check_pointer(name, tensor.data, size_of(p.dtype)) : Status{};
+}
+
+/// Entries inside live lengths; those beyond are never read.
+Status check_block_table(const Problem& p, const AttentionTensors& t, bool any_keys) {
+  if (!p.paged()) {
+    if (t.block_table) return Status::invalid("block_table: given, but the problem's kv_layout is contiguous");
+    return {};
+  }
+  if (t.num_pages < 0) return Status::invalid("num_pages: " + number(t.num_pages) + " is negative");
+  if (t.block_table_stride < 0)
+    return Status::invalid("block_table_stride: " + number(t.block_table_stride) + " is negative");
+  if (!any_keys) return {};
+  if (Status s = check_pointer("block_table", t.block_table, sizeof(std::int32_t)); !s) return s;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    const std::int64_t pages = (p.key_length(b) + p.page_size - 1) / p.page_size;
+    if (pages > t.block_table_stride) {
+      return Status::invalid("block_table_stride: " + number(t.block_table_stride) + " entries, but sequence " + number(b) +
+                             " has " + number(pages) + " pages");
+    }
+    const std::int32_t* entries = t.block_table + b * t.block_table_stride;
+    const auto limit = static_cast<std::uint32_t>(std::min<std::int64_t>(t.num_pages, std::int64_t{1} << 31));
+    bool bad = false;  // one pass without branches: a vector operation for each few entries
+    for (std::int64_t i = 0; i < pages; ++i) bad |= static_cast<std::uint32_t>(entries[i]) >= limit;
+    if (!bad) continue;
+    std::int64_t i = 0;
+    while (static_cast<std::uint32_t>(entries[i]) < limit) ++i;
+    return Status::invalid("block_table[" + number(b) + "][" + number(i) + "]: page " + number(entries[i]) +
+                           " is not in [0, " + number(t.num_pages) + ")");
+  }
+  return {};
+}
+
+Status check_option(const char* name, bool declared, const void* data, std::size_t alignment) {
+  if (declared) return check_pointer(name, data, alignment);
+  if (data == nullptr) return {};
+  return Status::invalid(std::string(name) + ": given, but the problem's has_" +
+                         (std::string_view(name) == "alibi_slopes" ? "alibi" : name) + " is false");
+}
+
+Status check_score_strides(const Problem& p, const std::string& name, const std::int64_t (&strides)[4],
+                           std::int64_t element) {
+  std::int64_t max_q = p.seqlen_q, max_kv = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) {
+    max_q = std::max(max_q, p.query_length(b));
+    max_kv = std::max(max_kv, p.key_length(b));
+  }
+  const Axis axes[] = {{"[0]", p.batch, strides[0]},
+                       {"[1]", p.num_q_heads, strides[1]},
+                       {"[2]", max_q, strides[2]},
+                       {"[3]", max_kv, strides[3]}};
+  for (const Axis& axis : axes) {
+    if (axis.stride < 0) return Status::invalid(name + ".strides" + axis.name + ": " + number(axis.stride) + " is negative");
+  }
+  return check_axes(name, axes, 1, element);
+}
+
+Status check_options(const Problem& p, const AttentionTensors& t) {
+  if (Status s = check_option("alibi_slopes", p.has_alibi, t.alibi_slopes, sizeof(float)); !s) return s;
+  if (Status s = check_option("sink", p.has_sink, t.sink, sizeof(float)); !s) return s;
+  if (t.bias.dtype > DType::bf16)
+    return Status::invalid("bias.dtype: " + number(static_cast<int>(t.bias.dtype)) + " is no data type");
+  if (Status s = check_option("bias", p.has_bias, t.bias.data, size_of(t.bias.dtype)); !s) return s;
+  if (Status s = check_option("mask", p.has_mask, t.mask.data, 1); !s) return s;
+  if (p.has_bias) {
+    if (Status s = check_score_strides(p, "bias", t.bias.strides, static_cast<std::int64_t>(size_of(t.bias.dtype))); !s)
+      return s;
+  }
+  if (p.has_mask) {
+    if (Status s = check_score_strides(p, "mask", t.mask.strides, 1); !s) return s;
+  }
+  for (std::int64_t h = 0; p.has_alibi && h < p.num_q_heads; ++h) {
+    if (!(t.alibi_slopes[h] > 0 && t.alibi_slopes[h] <= std::numeric_limits<float>::max())) {
+      return Status::invalid("alibi_slopes[" + number(h) + "]: " + std::to_string(t.alibi_slopes[h]) +
+                             " is not a positive number");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_tensors(const Problem& p, const AttentionTensors& t) {
+  const bool any_keys = total_keys(p) > 0;
+  if (Status s = check_query_tensor(p, "q", t.q.data, t.q.strides, p.head_dim_qk, false); !s) return s;
+  if (Status s = check_kv_tensor(p, t, "k", t.k, p.head_dim_qk, any_keys); !s) return s;
+  if (Status s = check_kv_tensor(p, t, "v", t.v, p.head_dim_v, any_keys); !s) return s;
+  if (Status s = check_query_tensor(p, "o", t.o.data, t.o.strides, p.head_dim_v, true); !s) return s;
+  if (t.lse) {
+    if (Status s = check_pointer("lse", t.lse, sizeof(float)); !s) return s;
+  }
+  if (Status s = check_options(p, t); !s) return s;
+  return check_block_table(p, t, any_keys);
+}
+
+}  // namespace runtime
+}  // namespace tessera
