@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of one ISA, by dtype. A kernel is declared here and has one row; a null entry makes the planner refuse.
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/kernel.hpp"
+#include "cpu/kernels/merge.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
@@ -12,9 +14,11 @@ constexpr AttentionKernel kNone = {nullptr, nullptr, 0};
 
 //                 f32    f16    bf16
 constexpr KernelTable kTable = {
-    /*decode*/ {kNone, kNone, kNone},
+    /*decode*/ {{decode_f32, decode_scratch_f32, kDecodeTile},
+                {decode_f16, decode_scratch_f16, kDecodeTile},
+                {decode_bf16, decode_scratch_bf16, kDecodeTile}},
     /*prefill*/ {kNone, kNone, kNone},
-    /*merge*/ {nullptr, nullptr, nullptr},
+    /*merge*/ {merge_f32, merge_f16, merge_bf16},
     /*decode_max_rows*/ 16,
 };
 

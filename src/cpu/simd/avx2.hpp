@@ -29,6 +29,7 @@ TESSERA_INLINE void store_n(float* p, F a, int n) { _mm256_maskstore_ps(p, first
 TESSERA_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
 TESSERA_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
 TESSERA_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+TESSERA_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
 TESSERA_INLINE F max(F a, F b) { return _mm256_max_ps(a, b); }
 TESSERA_INLINE F min(F a, F b) { return _mm256_min_ps(a, b); }
 TESSERA_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }

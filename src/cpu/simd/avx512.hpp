@@ -26,6 +26,7 @@ TESSERA_INLINE void store_n(float* p, F a, int n) { _mm512_mask_storeu_ps(p, fir
 TESSERA_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
 TESSERA_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }
 TESSERA_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+TESSERA_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
 TESSERA_INLINE F max(F a, F b) { return _mm512_max_ps(a, b); }
 TESSERA_INLINE F min(F a, F b) { return _mm512_min_ps(a, b); }
 TESSERA_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
@@ -101,6 +102,7 @@ TESSERA_INLINE P load_pairs_n(const void* p, int n) {
 TESSERA_INLINE P zero_pairs() { return (P)_mm512_setzero_si512(); }
 TESSERA_INLINE P set1_pair(const void* p) { return (P)_mm512_set1_epi32(*static_cast<const std::int32_t*>(p)); }
 TESSERA_INLINE F dot(P a, P b, F acc) { return _mm512_dpbf16_ps(acc, a, b); }
+TESSERA_INLINE void store_pairs(void* p, F a, F b) { _mm512_storeu_si512(p, (__m512i)_mm512_cvtne2ps_pbh(b, a)); }
 TESSERA_INLINE P round_pairs(F lo, F hi) {
   const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(hi, lo);  // 16 of lo, then 16 of hi
   const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,

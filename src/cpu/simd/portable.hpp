@@ -47,6 +47,7 @@ TESSERA_INLINE F select(M m, F a, F b) { return float_of(select_bits(m, bits_of(
 TESSERA_INLINE F add(F a, F b) { return a + b; }
 TESSERA_INLINE F sub(F a, F b) { return a - b; }
 TESSERA_INLINE F mul(F a, F b) { return a * b; }
+TESSERA_INLINE F div(F a, F b) { return a / b; }
 TESSERA_INLINE F fma(F a, F b, F c) { return a * b + c; }
 #if defined(__SSE2__)
 TESSERA_INLINE F max(F a, F b) { return (F)__builtin_ia32_maxps(a, b); }

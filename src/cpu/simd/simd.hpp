@@ -8,7 +8,7 @@
 //   load_n, store_n                  the first n lanes (n <= kWidth); others read as 0, are not written, never touched
 //   load_f16, load_bf16 (.._n)       kWidth 16-bit values widened to float
 //   store_f16, store_bf16 (.._n)     rounded to nearest even
-//   add sub mul max min fma          fma(a, b, c) = a * b + c; max(a, b) gives b when either is NaN
+//   add sub mul div max min fma      fma(a, b, c) = a * b + c; max(a, b) gives b when either is NaN
 //   less, less_equal, equal, select  select(m, a, b) = m ? a : b
 //   first(n), any, all, both         masks
 //   exp2(x)                          2^x, within 2 ulp for x in [-126, 127]; 0 below; NaN stays NaN. A minimax polynomial
@@ -27,6 +27,8 @@
 //   load_pairs_n(p, n), zero_pairs   the first n bf16 values (n <= 2 kWidth), the rest 0
 //   interleave_lo, _hi(a, b)         of two rows of 2 kWidth values: pairs (a[i], b[i]), in an order of the ISA's own ...
 //   ordered_lo, _hi(lo, hi)          ... that these undo: the first and the last kWidth lanes in the order of the rows
+//   store_pairs(p, a, b)             2 kWidth values, those of a, then those of b, rounded to nearest even (subnormals
+//                                    become 0)
 //   round_pairs(lo, hi)              P of two float vectors, rounded to nearest even: lane i holds (lo[i], hi[i])
 #pragma once
 
