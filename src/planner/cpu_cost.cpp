@@ -94,10 +94,11 @@ int choose_threads(const Problem& p, const CpuModel& model, int max_threads, con
     const double s = predict(p, model, plan, threads);
     if (s < best_s * (1 - 1e-9)) best = threads, best_s = s;
   }
+  // A guess that is a fifth off must not make a small problem slower.
+  if (best_s > 0.8 * predict(p, model, plan, 1)) return 1;
   // Where memory is the limit a few cores reach it. In a long run the others help to balance and cost next to nothing.
   const int all = std::min(max_threads, std::max(model.cores, 1));
-  const bool is_long = best > 1 && seconds(p, model, plan, all).overhead < 0.02 * best_s;
-  return is_long ? std::max(best, all) : best;
+  return seconds(p, model, plan, all).overhead < 0.02 * best_s ? std::max(best, all) : best;
 }
 
 double costliest_item(const Problem& p, const CpuModel& model, const CpuPlan& plan, const SequencePlan& s) noexcept {
