@@ -41,6 +41,8 @@ CASES = [
     "bf16 b1 hq32 hkv8 d128 sq4 skv32768 causal",
     "bf16 b1 hq32 hkv8 d128 sq1 skv128",
 ]
+LAYOUTS = ["", " page16", " page128", " hpage16", " hpage128"]
+LAYOUT_CASES = ["bf16 b1 hq32 hkv8 d128 sq1 skv100000", "bf16 b1 hq8 hkv2 d128 sq1024 skv1024 causal"]
 MEMORY_CASE = "f16 b1 hq32 hkv32 d128 sq2048 skv2048 causal"
 
 # Outputs are sums of up to 4096 weighted values near 1; each library rounds P and O in its own way.
@@ -209,6 +211,32 @@ def compare_memory(arguments):
     return result
 
 
+def compare_layouts(arguments, problem, threads):
+    """Tessera against itself: pages of several sizes against the contiguous cache. The bits must be the same."""
+    result = {"problem": problem, "threads": threads, "layouts": {}}
+    workers = {}
+    try:
+        with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
+            for layout in LAYOUTS:
+                worker = workers[layout] = Worker([arguments.binary, "serve"], threads)
+                if not layout:
+                    write_inputs(problem, [int(x) for x in worker.ask("lengths", problem).split()], folder)
+                worker.ask("load", problem + layout, threads, "", folder)
+                worker.ask("run", 1)
+                worker.ask("output", f"{folder}/o{layout.strip()}")
+            expected = pathlib.Path(f"{folder}/o").read_bytes()
+            same = {layout: pathlib.Path(f"{folder}/o{layout.strip()}").read_bytes() == expected for layout in LAYOUTS}
+        turns = alternate(workers, arguments.rounds)
+    finally:
+        for worker in workers.values():
+            worker.close()
+    for layout in LAYOUTS:
+        low, middle, high = quartiles([a / b for a, b in zip(turns[layout], turns[""])])
+        result["layouts"][layout.strip() or "contiguous"] = {"seconds": statistics.median(turns[layout]), "median": middle,
+                                                             "spread": high - low, "same_bits": same[layout]}
+    return result
+
+
 def milliseconds(seconds):
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds * 1e3:.0f} ms"
 
@@ -218,7 +246,7 @@ def markdown(results):
     lines = ["| problem | threads | Tessera | " + " | ".join(NAMES[p] for p in peers) + " | against the best |",
              "|---|--:|--:|" + "--:|" * (len(peers) + 1)]
     for r in results:
-        if "bytes" in r:
+        if "ratio" not in r:
             continue
         cells = []
         for p in peers:
@@ -230,6 +258,13 @@ def markdown(results):
         best = min((x["median"] for x in r["ratio"].values()), default=None)
         cells.append("–" if best is None else f"**{best:.2f} ×**")
         lines.append(f"| `{r['problem']}` | {r['threads']} | {milliseconds(r['seconds']['tessera'])} | " + " | ".join(cells) + " |")
+    layouts = [r for r in results if "layouts" in r]
+    if layouts:
+        lines += ["", "| problem | threads | layout | median | over contiguous | same bits |", "|---|--:|---|--:|--:|---|"]
+    for r in layouts:
+        for layout, x in r["layouts"].items():
+            lines.append(f"| `{r['problem']}` | {r['threads']} | {layout} | {milliseconds(x['seconds'])} | {x['median']:.3f} ± "
+                         f"{x['spread']:.3f} | {'yes' if x['same_bits'] else '**no**'} |")
     for r in results:
         if "bytes" in r:
             ours, unfused = r["bytes"]["tessera"], r["bytes"]["unfused"]
@@ -244,6 +279,27 @@ def markdown(results):
     return "\n".join(lines) + "\n"
 
 
+def measure_all(arguments):
+    arguments.peers = [p for p in arguments.peers.split(",") if (arguments.folder / p / "bin" / "python").exists()]
+    threads = [int(t) for t in arguments.threads.split(",")]
+    everything = not (arguments.only or arguments.problem or arguments.memory or arguments.layouts)
+    work = []
+    if not (arguments.memory or arguments.layouts):
+        work += [(compare, (problem, t)) for problem in arguments.problem or CASES if arguments.only in problem for t in threads]
+    if arguments.layouts or everything:
+        work += [(compare_layouts, (problem, t)) for problem in LAYOUT_CASES for t in threads]
+    if arguments.memory or everything:
+        work.append((compare_memory, ()))
+    results = []
+    for function, case in work:
+        print(function.__name__, *case, file=sys.stderr)
+        results.append(function(arguments, *case))
+        if arguments.json:
+            with arguments.json.open("a") as out:
+                out.write(json.dumps(results[-1]) + "\n")
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("binary", nargs="?", help="tessera_bench")
@@ -255,6 +311,7 @@ def main():
     parser.add_argument("--problem", action="append", help="these problems and not the usual ones")
     parser.add_argument("--scratch", default=None, help="folder for the inputs that are shared")
     parser.add_argument("--memory", action="store_true", help="measure peak memory alone")
+    parser.add_argument("--layouts", action="store_true", help="measure paged against contiguous caches alone")
     parser.add_argument("--json", type=pathlib.Path, help="add the results to this file, a line each")
     parser.add_argument("--render", type=pathlib.Path, help="measure nothing; print the results of this file")
     parser.add_argument("--picture", type=pathlib.Path, help="draw the results into this SVG file")
@@ -264,26 +321,12 @@ def main():
         latest = {}  # a case measured again replaces the earlier one
         for line in arguments.render.read_text().splitlines():
             result = json.loads(line)
-            latest[(result["problem"], result.get("threads"))] = result
+            latest[(result["problem"], result.get("threads"), "layouts" in result)] = result
         results = list(latest.values())
     else:
         if arguments.binary is None:
             parser.error("the path of tessera_bench is missing")
-        arguments.peers = [p for p in arguments.peers.split(",") if (arguments.folder / p / "bin" / "python").exists()]
-        results = []
-        cases = [] if arguments.memory else [c for c in arguments.problem or CASES if arguments.only in c]
-        for problem in cases:
-            for threads in arguments.threads.split(","):
-                print(f"{problem}, {threads} threads", file=sys.stderr)
-                results.append(compare(arguments, problem, int(threads)))
-                if arguments.json:
-                    with arguments.json.open("a") as out:
-                        out.write(json.dumps(results[-1]) + "\n")
-        if arguments.memory or not (arguments.only or arguments.problem):
-            results.append(compare_memory(arguments))
-            if arguments.json:
-                with arguments.json.open("a") as out:
-                    out.write(json.dumps(results[-1]) + "\n")
+        results = measure_all(arguments)
     print(markdown(results), end="")
     if arguments.picture:
         import picture
