@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `tessera`: results to stdout, progress and errors to stderr, exit codes as command.hpp lists them.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
+#include "cli/command.hpp"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(A problem is named by one string everywhere: "bf16 b4 hq32 hkv8 d128 sq1 skv4096 causal page128".
+
+Examples:
+  tessera info
+  tessera attend samples/smollm2_layer02.safetensors --causal bottom-right --check
+  tessera bench "bf16 hq32 hkv8 d128 sq1 skv32768" "f32 hq8 hkv2 d128 sq1024 skv1024 causal"
+  tessera trace "bf16 hq32 hkv8 d128 sq1 skv32768" -o decode.svg
+
+Exit codes: 0 done, 1 a check failed, 2 bad usage or invalid input, 3 unsupported by the chosen backend.
+'tessera COMMAND --help' explains a command with examples.)";
+
+int run(int argc, char** argv) {
+  using namespace tessera::cli;
+  CLI::App app{"Tile-fused attention: FlashAttention-2 and FlashDecoding for CPUs and Ascend NPUs.", "tessera"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", TESSERA_VERSION);
+  app.require_subcommand(1);
+  Action action;
+  add_info(app, action);
+  add_attend(app, action);
+  add_merge(app, action);
+  add_plan(app, action);
+  add_verify(app, action);
+  add_bench(app, action);
+  add_trace(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "tessera: {}\nTry 'tessera --help', or 'tessera COMMAND --help'.\n", error.what());
+    return kBadInput;
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      std::fputs("tessera: cannot write to stdout\n", stderr);
+      return tessera::cli::kBadInput;
+    }
+    return code;
+  } catch (const tessera::cli::Failure& failure) {
+    fmt::print(stderr, "tessera: {}\n", failure.what());
+    return failure.code;
+  } catch (const std::bad_alloc&) {
+    std::fputs("tessera: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tessera: {}\n", error.what());
+  }
+  return tessera::cli::kBadInput;
+}
