@@ -29,8 +29,9 @@ struct MeanOfKeys {
 
 TEST(Plan, RunsOnEveryImplementationThatAccepts) {
   for (const auto& info : implementations()) {
-    for (const char* text : {"f32 b2 hq4 hkv2 d8 sq1 skv5", "f32 b2 hq4 hkv2 d64 sq1 skv2000", "f32 b2 hq4 hkv2 d64 sq100 skv200",
-                             "f32 b1 hq4 hkv2 d64 sq3 skv2000 kvchunk7", "f32 b1 hq4 hkv2 d64 sq100 skv200 kvchunk7"}) {
+    for (const char* text :
+         {"f32 b2 hq4 hkv2 d8 sq1 skv5", "f32 b2 hq4 hkv2 d64 sq1 skv2000", "f32 b2 hq4 hkv2 d64 sq100 skv200",
+          "f32 b1 hq4 hkv2 d64 sq3 skv2000 kvchunk7", "f32 b1 hq4 hkv2 d64 sq100 skv200 kvchunk7"}) {
       MeanOfKeys m(text);
       if (!accepts(info.name, m.problem).ok()) continue;
       PlanOptions options;
@@ -38,7 +39,8 @@ TEST(Plan, RunsOnEveryImplementationThatAccepts) {
       const Status status = attention(m.problem, m.tensors, options);
       ASSERT_TRUE(status.ok()) << info.name << " " << text << ": " << status.message();
       for (float o : m.o) ASSERT_NEAR(o, static_cast<float>(m.problem.seqlen_kv - 1) / 2, 2e-3) << info.name << " " << text;
-      for (float lse : m.lse) ASSERT_NEAR(lse, std::log(static_cast<float>(m.problem.seqlen_kv)), 1e-5) << info.name << " " << text;
+      for (float lse : m.lse)
+        ASSERT_NEAR(lse, std::log(static_cast<float>(m.problem.seqlen_kv)), 1e-5) << info.name << " " << text;
     }
   }
 }

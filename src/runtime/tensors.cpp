@@ -75,14 +75,16 @@ Status check_axes(const std::string& name, std::span<const Axis> axes, std::int6
 
 /// Rows of an output must not share elements. With the axes in the order of their strides, each must step over all that
 /// lies below it.
-Status check_disjoint(const std::string& name, std::array<Axis, 3> axes, std::int64_t head_dim) {
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
+Status check_disjoint(const std::string& name, const std::array<Axis, 3>& axes, std::int64_t head_dim) {
+  std::array<Axis, 3> sorted = axes;
+  std::sort(sorted.begin(), sorted.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
   std::int64_t span = head_dim;
-  for (const Axis& axis : axes) {
+  for (const Axis& axis : sorted) {
     if (axis.size <= 1) continue;
     if (axis.stride < span) {
-      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " makes rows overlap; " +
-                             number(span) + " elements lie below the next one");
+      std::string message = name + ".strides: rows overlap with";
+      for (const Axis& each : axes) message += std::string(" ") + each.name + " " + number(each.stride);
+      return Status::invalid(message);
     }
     span += (axis.size - 1) * axis.stride;
   }
