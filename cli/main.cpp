@@ -35,6 +35,15 @@ int run(int argc, char** argv) {
   add_verify(app, action);
   add_bench(app, action);
   add_trace(app, action);
+  // Before CLI11, which would only say that a command is missing.
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return kBadInput;
+  }
+  if (const std::string name = argv[1]; name.rfind('-', 0) != 0 && app.get_subcommand_no_throw(name) == nullptr) {
+    fmt::print(stderr, "tessera: no command is called \"{}\"\nTry 'tessera --help'.\n", name);
+    return kBadInput;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands besides attend and merge, and what all of them share.
+#include "cli/command_test.hpp"
+
+namespace tessera::cli::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSmall = "\"f32 b1 hq4 hkv2 d32 sq3 skv40 causal\"";
+
+TEST_F(Command, HelpTeachesWithExamples) {
+  for (const char* name : {"", "info", "attend", "merge", "plan", "verify", "bench", "trace"}) {
+    const auto outcome = run(std::string(name) + " --help");
+    EXPECT_EQ(outcome.code, 0) << name;
+    EXPECT_THAT(outcome.out, HasSubstr("Examples:\n  tessera ")) << name;
+    EXPECT_EQ(outcome.err, "") << name;
+  }
+  EXPECT_THAT(run("--version").out, HasSubstr("0."));
+}
+
+TEST_F(Command, BadUsageIsTwoAndSaysWhat) {
+  const std::pair<const char*, const char*> cases[] = {{"", "tessera info"},
+                                                       {"--json", "--json"},
+                                                       {"frobnicate", "frobnicate"},
+                                                       {"plan", "problem"},
+                                                       {"plan \"bf16 hq4 hkv3 d64 sq1 skv1\"", "3"},
+                                                       {"plan \"bf16 hq4 hkv4 d64 sq1 skv1 colour7\"", "colour7"},
+                                                       {"plan @nowhere.txt", "nowhere.txt"},
+                                                       {"bench --format xml x", "--format"},
+                                                       {"bench --json --format csv x", "--json"},
+                                                       {"bench --seconds 0 x", "--seconds"},
+                                                       {"trace \"f32 hq1 hkv1 d8 sq1 skv8\" -o picture.bmp", "picture.bmp"},
+                                                       {"info --threads -3", "--threads"},
+                                                       {"info --frob", "--frob"},
+                                                       {"verify --impl sse9", "sse9"}};
+  for (const auto& [arguments, message] : cases) {
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+  }
+}
+
+TEST_F(Command, BackendsThatAreNotHereAreUnsupported) {
+  for (const char* name : {"plan", "bench", "verify", "trace"}) {
+    const auto outcome = run(std::string(name) + " --backend ascend-npu " + kSmall);
+    EXPECT_EQ(outcome.code, 3) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("ascend-npu")) << name;
+  }
+}
+
+TEST_F(Command, AnUnwritableStdoutIsAnError) { EXPECT_EQ(run("info --no-peaks >/dev/full; test $? -eq 2").code, 0); }
+
+TEST_F(Command, InfoListsImplementations) {
+  const auto json = run_json("info --no-peaks --json");
+  EXPECT_GE(json["cores"], 1);
+  bool reference = false;
+  for (const auto& row : json["implementations"]) reference |= row["name"] == "reference" && row["available"];
+  EXPECT_TRUE(reference);
+  EXPECT_FALSE(json.contains("peaks"));
+}
+
+TEST_F(Command, InfoMeasuresPeaks) {
+  const auto json = run_json("info --json --threads 1");
+  EXPECT_GT(json["peaks"]["flops_per_s"]["f32"], 1e8);
+  EXPECT_GT(json["peaks"]["reads"][0]["bytes_per_s"], 1e8);
+}
+
+TEST_F(Command, PlanExplainsEachProblemOfAList) {
+  std::ofstream(folder_ / "list")
+      << "# a comment\n\n  f32 hq1 hkv1 d8 sq1 skv8   # behind\nbf16 hq4 hkv2 d64 sq1 skv4096 page16\n";
+  const auto json = run_json("plan @list --json");
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_THAT(run("plan @list").out, HasSubstr("bf16 b1 hq4 hkv2 d64 sq1 skv4096 page16"));
+}
+
+TEST_F(Command, ForcedImplementationsAreUsed) {
+  const auto json = run_json(std::string("verify --impl reference --json ") + kSmall);
+  ASSERT_EQ(json["results"].size(), 1u);
+  EXPECT_EQ(json["results"][0]["impl"], "reference");
+  EXPECT_EQ(run(std::string("plan --backend cpu ") + kSmall, "TESSERA_FORCE_IMPL=reference").code, 2)
+      << "two orders that differ";
+  EXPECT_EQ(run(std::string("plan ") + kSmall, "TESSERA_FORCE_IMPL=sse9").code, 2);
+}
+
+TEST_F(Command, VerifyPassesAndCountsWhatItLeavesOut) {
+  const auto outcome = run(std::string("verify ") + kSmall + " \"f16 b3 hq6 hkv3 d40 sq1 ragged5-60 page4 softcap9 sink\"");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("PASS"));
+  const auto json = run_json(std::string("verify --json --max-flops 1e5 ") + kSmall + " \"f32 hq8 hkv8 d64 sq64 skv64\"");
+  EXPECT_EQ(json["left_out"].size(), 1u);
+  EXPECT_EQ(run("verify --max-flops 1 \"f32 hq8 hkv8 d64 sq64 skv64\"").code, 2) << "nothing verified is no pass";
+}
+
+TEST_F(Command, BenchRowsHaveEveryKey) {
+  const auto outcome = run(std::string("bench --json --seconds 0.01 ") + kSmall + " \"bf16 hq2 hkv1 d64 sq1 skv100\"");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::istringstream lines(outcome.out);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const auto row = nlohmann::json::parse(line);
+    for (const char* key : {"problem", "backend", "impl", "threads", "modelled", "repeats", "median_s", "spread_s", "flops",
+                            "bytes", "flops_per_s", "bytes_per_s", "compute_peak", "memory_peak", "roof", "roof_fraction",
+                            "workspace_bytes", "peak_extra_bytes"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+  }
+  EXPECT_EQ(rows, 2);
+  for (const char* format : {"table", "md", "csv"}) {
+    EXPECT_THAT(run(std::string("bench --seconds 0.01 --format ") + format + " " + kSmall).out, HasSubstr("hq4")) << format;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::cli::test
