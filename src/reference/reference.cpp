@@ -117,8 +117,8 @@ struct Row {
   }
 
   double score_magnitude(std::int64_t j) const noexcept {
-    HeadRow k(tensors.k.data, problem.dtype, key_offset(problem, tensors, tensors.k.strides, b, j, kv_head),
-              problem.head_dim_qk);
+    const std::int64_t offset = key_offset(problem, tensors, tensors.k.strides, b, j, kv_head);
+    const HeadRow k(tensors.k.data, problem.dtype, offset, problem.head_dim_qk);
     double sum = 0;
     for (std::int64_t c = 0; c < problem.head_dim_qk; ++c) sum += std::abs(q.x[c] * k.x[c]);
     const double alibi = problem.has_alibi ? tensors.alibi_slopes[h] * static_cast<double>(std::abs(position - j)) : 0.0;
@@ -138,13 +138,27 @@ void for_each_row(const Problem& problem, Fn row) noexcept {
 
 }  // namespace
 
+void RowMagnitude::add(double p, double s, const double* v, std::int64_t dim) noexcept {
+  score += p * s;
+  for (std::int64_t c = 0; c < dim; ++c) {
+    o[c] += p * std::abs(v[c]);
+    o_score[c] += p * s * std::abs(v[c]);
+  }
+}
+
+void RowMagnitude::divide(double sum, std::int64_t dim) noexcept {
+  score /= sum;
+  for (std::int64_t c = 0; c < dim; ++c) {
+    o[c] /= sum;
+    o_score[c] /= sum;
+  }
+}
+
 double attend_row(const Problem& problem, const AttentionTensors& tensors, std::int64_t b, std::int64_t h, std::int64_t i,
                   double* o, RowMagnitude* magnitude) noexcept {
   const Row row(problem, tensors, b, h, i);
   const std::int64_t num_keys = problem.key_length(b);
-  RowMagnitude ignored;
-  RowMagnitude& size = magnitude != nullptr ? *magnitude : ignored;
-  size = {};
+  if (magnitude != nullptr) *magnitude = {};
   std::fill_n(o, problem.head_dim_v, 0.0);
 
   double max = problem.has_sink ? tensors.sink[h] : -kInf;
@@ -153,8 +167,7 @@ double attend_row(const Problem& problem, const AttentionTensors& tensors, std::
     const double s = row.score(j);
     if (std::isnan(s)) max = s;  // a NaN score makes the row NaN; std::max would drop it
     if (!std::isnan(max)) max = std::max(max, s);
-    if (magnitude != nullptr) size.score = std::max(size.score, row.score_magnitude(j));
-    ++size.num_keys;
+    if (magnitude != nullptr) ++magnitude->num_keys;
   }
   if (max == -kInf) return -kInf;
 
@@ -166,16 +179,12 @@ double attend_row(const Problem& problem, const AttentionTensors& tensors, std::
     const double p = std::exp(s - max);
     const HeadRow v(tensors.v.data, problem.dtype, key_offset(problem, tensors, tensors.v.strides, b, j, row.kv_head),
                     problem.head_dim_v);
-    for (std::int64_t c = 0; c < problem.head_dim_v; ++c) {
-      o[c] += p * v.x[c];
-      size.o[c] += p * std::abs(v.x[c]);
-    }
+    for (std::int64_t c = 0; c < problem.head_dim_v; ++c) o[c] += p * v.x[c];
     sum += p;
+    if (magnitude != nullptr) magnitude->add(p, row.score_magnitude(j), v.x, problem.head_dim_v);
   }
-  for (std::int64_t c = 0; c < problem.head_dim_v; ++c) {
-    o[c] /= sum;
-    size.o[c] /= sum;
-  }
+  for (std::int64_t c = 0; c < problem.head_dim_v; ++c) o[c] /= sum;
+  if (magnitude != nullptr) magnitude->divide(sum, problem.head_dim_v);
   return max + std::log(sum);
 }
 

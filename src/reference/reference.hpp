@@ -16,11 +16,16 @@
 
 namespace tessera::reference {
 
-/// What the rounding errors of a row are proportional to.
+/// What the rounding errors of a row are proportional to. With p_j = exp(s_j - lse) and the size of a score
+/// |s|_j = scale * sum |q||k| + softcap + |bias| + |alibi|:
 struct RowMagnitude {
-  double score = 0;           // max over visible keys of scale * sum |q||k| + softcap + |bias| + |alibi|
   std::int64_t num_keys = 0;  // visible
-  double o[256] = {};         // [head_dim_v] sum_j exp(s_j - lse) * |v_j|
+  double score = 0;           // sum_j p_j * |s|_j
+  double o[256] = {};         // [head_dim_v] sum_j p_j * |v_j|
+  double o_score[256] = {};   // [head_dim_v] sum_j p_j * |s|_j * |v_j|
+
+  void add(double p, double s, const double* v, std::int64_t dim) noexcept;
+  void divide(double sum, std::int64_t dim) noexcept;
 };
 
 /// One row in float64: writes o[head_dim_v] and returns the LSE. Inputs are as `plan` and `run` have checked them.

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contract 10: the bits do not depend on batch mates, page placement, page size, threads, host threads or timing.
+#include <algorithm>
+#include <vector>
+
+#include "support/kit.hpp"
+
+namespace tessera::test {
+namespace {
+
+Output must_run(const Instance& instance, const How& how) {
+  Output output;
+  EXPECT_TRUE(run(instance, how, output));
+  return output;
+}
+
+void expect_same(const Instance& instance, const How& how, const Output& wanted) {
+  EXPECT_EQ(first_difference(must_run(instance, how), wanted), "") << context(instance, how);
+}
+
+/// O and LSE of sequence b alone, in the order of a batch of one.
+Output rows_of(const Instance& batch, const Output& output, std::int64_t b) {
+  const Problem& p = batch.problem();
+  Output one;
+  const std::int64_t row = p.cu_seqlens_q.empty() ? b * p.seqlen_q : p.cu_seqlens_q[b];
+  const std::int64_t elems = p.num_q_heads * p.head_dim_v;
+  one.o.assign(output.o.begin() + row * elems, output.o.begin() + (row + p.query_length(b)) * elems);
+  for (std::int64_t h = 0; h < p.num_q_heads; ++h) {
+    for (std::int64_t i = 0; i < p.query_length(b); ++i) {
+      one.lse.push_back(output.lse[static_cast<std::size_t>(batch.lse_index(b, i, h))]);
+    }
+  }
+  return one;
+}
+
+/// Decode, speculative decode, chunked prefill and prefill, with something special each.
+const char* const kShapes[] = {
+    "hq8 hkv2 d64 sq1 skv1000",
+    "hq7 hkv1 d128 sq1 skv3000 causal win2500,0",
+    "hq8 hkv2 d40 sq4 skv777 causal",
+    "hq4 hkv4 d96 sq33 skv500 causal softcap20",
+    "hq4 hkv1 d64 sq200 skv333 causal sink",
+    "hq6 hkv3 dqk72 dv48 sq150 skv150 alibi",
+    "hq2 hkv1 d16 sq1 skv2000 kvchunk100 bias",
+    "hq4 hkv2 d32 sq70 skv260 mask",
+};
+
+TEST(Invariance, Threads) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string shape : kShapes) {
+      const Instance instance(parse(dtype, "b2 " + shape), random_values(31));
+      for (const std::string& implementation : runnable_kernels()) {
+        const Output one = must_run(instance, {implementation, 1});
+        for (const int threads : {2, 3, 5, 16}) expect_same(instance, {implementation, threads}, one);
+        for (int again = 0; again < 3; ++again) expect_same(instance, {implementation, 2}, one);
+      }
+    }
+  }
+}
+
+TEST(Invariance, LseLeavesO) {
+  for (const std::string shape : kShapes) {
+    const Instance instance(parse("bf16 " + shape), random_values(32));
+    for (const std::string& implementation : runnable_kernels()) {
+      Output with = must_run(instance, {implementation, 2});
+      with.lse.clear();
+      expect_same(instance, {implementation, 2, nullptr, false}, with);
+    }
+  }
+}
+
+TEST(Invariance, PageSizeAndPlacement) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string shape : kShapes) {
+      for (const std::string kind : {" page", " hpage"}) {
+        for (const std::string& implementation : runnable_kernels()) {
+          const Instance in_order(parse(dtype, shape + kind + "16"), random_values(33));
+          const Output wanted = must_run(in_order, {implementation, 2});
+          for (const int size : {1, 3, 16, 64, 128, 4096}) {
+            Layout layout;
+            layout.shuffle_pages = true;
+            layout.spare_pages = 9;
+            layout.poison = Poison::inf;
+            expect_same(Instance(parse(dtype, shape + kind + std::to_string(size)), random_values(33), layout),
+                        {implementation, 2}, wanted);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariance, StridedEqualsPacked) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string shape : kShapes) {
+      for (const std::string kind : {"", " page16", " hpage16"}) {
+        for (const std::string& implementation : runnable_kernels()) {
+          const Output wanted =
+              must_run(Instance(parse(dtype, "b2 " + shape + kind), random_values(34)), {implementation, 2});
+          for (const StrideKind strides : {StrideKind::padded, StrideKind::heads_outermost}) {
+            Layout layout;
+            layout.strides = strides;
+            expect_same(Instance(parse(dtype, "b2 " + shape + kind), random_values(34), layout), {implementation, 2},
+                        wanted);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariance, OneQueryAloneAndInAnyBatch) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string kind : {"page16", "hpage16", "page5"}) {
+      for (const std::string& implementation : runnable_kernels()) {
+        const auto make = [&](std::int64_t batch, std::int64_t place, bool shuffle) {
+          Problem problem = parse(dtype, "hq8 hkv2 d64 skv1000 " + kind);
+          problem.batch = batch;
+          Values values = random_values(35);
+          for (std::int64_t b = 0; b < batch; ++b) {
+            problem.seqlens_kv.push_back(b == place ? 1000
+                                                    : static_cast<std::int32_t>(mix(static_cast<std::uint64_t>(b)) % 3000));
+            values.sequence_ids.push_back(b == place ? 77 : b);
+          }
+          Layout layout;
+          layout.shuffle_pages = shuffle;
+          return Instance(problem, values, layout);
+        };
+        const Instance alone = make(1, 0, false);
+        const Output wanted = must_run(alone, {implementation, 1});
+        for (const auto& [batch, place] : {std::pair{1, 0}, {2, 1}, {7, 3}, {32, 30}}) {
+          for (const bool shuffle : {false, true}) {
+            const Instance crowd = make(batch, place, shuffle);
+            for (const int threads : {1, 2, 5}) {
+              const Output all = must_run(crowd, {implementation, threads});
+              EXPECT_EQ(first_difference(rows_of(crowd, all, place), wanted), "")
+                  << context(crowd, {implementation, threads});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariance, SequencesOfARaggedBatchAlone) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string options : {"causal", "causal win100,0 sink", "softcap10"}) {
+      Problem problem = parse(dtype, "hq4 hkv2 d48 skv0 " + options);
+      const std::int32_t queries[] = {1, 130, 0, 5, 64, 1, 300}, keys[] = {900, 130, 50, 260, 700, 0, 301};
+      problem.batch = 7;
+      problem.cu_seqlens_q = problem.cu_seqlens_kv = {0};
+      for (int b = 0; b < 7; ++b) {
+        problem.cu_seqlens_q.push_back(problem.cu_seqlens_q.back() + queries[b]);
+        problem.cu_seqlens_kv.push_back(problem.cu_seqlens_kv.back() + keys[b]);
+      }
+      const Values values = random_values(36);
+      const Instance batch(problem, values);
+      for (const std::string& implementation : runnable_kernels()) {
+        const Output all = must_run(batch, {implementation, 2});
+        for (std::int64_t b = 0; b < 7; ++b) {
+          const Instance alone(single_sequence(problem, b), single_values(values, b));
+          expect_same(alone, {implementation, 1}, rows_of(batch, all, b));
+        }
+      }
+    }
+  }
+}
+
+TEST(Invariance, ChunkedPrefillEqualsOneShot) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string options : {"", " win150,0", " softcap30 sink"}) {
+      const std::int64_t length = 700;
+      const Values values = random_values(37);
+      const Instance whole(parse(dtype, "hq4 hkv2 d64 sq700 skv700 causal" + options), values);
+      for (const std::string& implementation : runnable_kernels()) {
+        const Output wanted = must_run(whole, {implementation, 2});
+        for (const std::int64_t chunk : {100, 128, 333}) {
+          Output joined;
+          joined.lse.resize(wanted.lse.size());
+          for (std::int64_t begin = 0; begin < length; begin += chunk) {
+            const std::int64_t end = std::min(begin + chunk, length);
+            Values part = values;
+            part.q = [&values, begin](const At& at) {
+              return values.q({at.sequence, at.token + begin, at.head, at.channel});
+            };
+            const std::string lengths = " sq" + std::to_string(end - begin) + " skv" + std::to_string(end);
+            const Instance instance(parse(dtype, "hq4 hkv2 d64 causal" + options + lengths), part);
+            const Output out = must_run(instance, {implementation, 2});
+            joined.o.insert(joined.o.end(), out.o.begin(), out.o.end());
+            for (std::int64_t h = 0; h < 4; ++h) {
+              for (std::int64_t i = begin; i < end; ++i) {
+                joined.lse[static_cast<std::size_t>(h * length + i)] =
+                    out.lse[static_cast<std::size_t>(instance.lse_index(0, i - begin, h))];
+              }
+            }
+          }
+          EXPECT_EQ(first_difference(joined, wanted), "") << "chunks of " << chunk << context(whole, {implementation, 2});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
