@@ -2,6 +2,7 @@
 // The command `tessera`: results to stdout, progress and errors to stderr, exit codes as command.hpp lists them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -21,12 +22,17 @@ Examples:
 Exit codes: 0 done, 1 a check failed, 2 bad usage or invalid input, 3 unsupported by the chosen backend.
 'tessera COMMAND --help' explains a command with examples.)";
 
+bool has_command(const CLI::App& app, const std::string& name) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(), [&](const auto* command) { return command->get_name() == name; });
+}
+
 int run(int argc, char** argv) {
   using namespace tessera::cli;
   CLI::App app{"Tile-fused attention: FlashAttention-2 and FlashDecoding for CPUs and Ascend NPUs.", "tessera"};
   app.footer(kFooter);
   app.set_version_flag("--version", TESSERA_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   Action action;
   add_info(app, action);
   add_attend(app, action);
@@ -36,11 +42,7 @@ int run(int argc, char** argv) {
   add_bench(app, action);
   add_trace(app, action);
   // Before CLI11, which would only say that a command is missing.
-  if (argc < 2) {
-    fmt::print(stderr, "{}", app.help());
-    return kBadInput;
-  }
-  if (const std::string name = argv[1]; name.rfind('-', 0) != 0 && app.get_subcommand_no_throw(name) == nullptr) {
+  if (const std::string name = argc > 1 ? argv[1] : "-"; name.rfind('-', 0) != 0 && !has_command(app, name)) {
     fmt::print(stderr, "tessera: no command is called \"{}\"\nTry 'tessera --help'.\n", name);
     return kBadInput;
   }
@@ -49,6 +51,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "tessera: {}\nTry 'tessera --help', or 'tessera COMMAND --help'.\n", error.what());
+    return kBadInput;
+  }
+  if (!action) {
+    fmt::print(stderr, "{}", app.help());
     return kBadInput;
   }
   return action();
