@@ -142,8 +142,9 @@ Result<CpuPlan> plan_cpu(const Problem& p, const KernelLimits& limits, const Cpu
   plan.threads = choose_threads(p, model, max_threads, plan);
   shape_items(p, model, plan.threads, plan);
   for (SequencePlan& s : plan.sequences) s.item_cost_s = costliest_item(p, model, plan, s);
-  std::stable_sort(plan.sequences.begin(), plan.sequences.end(),
-                   [](const SequencePlan& a, const SequencePlan& b) { return a.item_cost_s > b.item_cost_s; });
+  std::sort(plan.sequences.begin(), plan.sequences.end(), [](const SequencePlan& a, const SequencePlan& b) {
+    return a.item_cost_s != b.item_cost_s ? a.item_cost_s > b.item_cost_s : a.sequence < b.sequence;
+  });
   if (!number_items(p, plan)) {
     return Status::invalid("kv_chunk: " + std::to_string(p.kv_chunk) +
                            " cuts the keys into more items than 64 bits can count");

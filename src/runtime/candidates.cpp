@@ -78,9 +78,11 @@ Status check_available(const Candidate& candidate, std::string_view who) {
 std::span<const Candidate> candidates() noexcept { return list().candidates; }
 
 Result<const Candidate*> find_candidate(std::string_view name, std::string_view who) {
-  std::string names;
   for (const Candidate& c : candidates()) {
     if (c.info.name == name) return &c;
+  }
+  std::string names;
+  for (const Candidate& c : candidates()) {
     names += (names.empty() ? "" : ", ") + std::string(c.info.name);
   }
   return Status::invalid(std::string(who) + ": there is no implementation \"" + std::string(name) + "\"; there are " +
