@@ -66,9 +66,9 @@ Status check_struct_size(const T* from, std::string_view name) {
   return {};
 }
 
-/// Copies a struct of the caller's version into ours. What his has and ours lacks must be zero.
+/// The caller's version of a struct as ours. What his has and ours lacks must be zero.
 template <class T>
-Status read_struct(const T* from, std::string_view name, T& to) {
+Result<T> read_struct(const T* from, std::string_view name) {
   if (Status status = check_struct_size(from, name); !status) return status;
   const std::size_t theirs = from->struct_size;
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
@@ -77,8 +77,14 @@ Status read_struct(const T* from, std::string_view name, T& to) {
                                ", and a field beyond the " + std::to_string(sizeof(T)) +
                                " bytes that this version knows is set");
   }
-  std::memcpy(&to, from, sizeof(T));
-  return {};
+  return *from;
+}
+
+/// The same for options that may be null: then the defaults.
+template <class T>
+Result<T> read_options(const T* from, std::string_view name) {
+  if (from == nullptr) return T{};
+  return read_struct(from, name);
 }
 
 /// Writes our struct into one of the caller's version: what he does not know is cut, what we do not know is zero.

@@ -12,10 +12,10 @@ extern "C" tessera_code tessera_merge(const tessera_merge_desc* desc, const tess
                                       const tessera_tensor* o, float* lse, const tessera_executor* executor,
                                       tessera_error* error) {
   return capi::fenced(error, [&]() -> Status {
-    tessera_merge_desc known;
-    if (Status status = capi::read_struct(desc, "desc", known); !status) return status;
-    if (known.reserved != 0) return Status::invalid("desc.reserved is " + std::to_string(known.reserved) + ", not 0");
-    const tessera::Result<tessera::DType> dtype = capi::to_dtype(known.dtype, "desc.dtype");
+    const tessera::Result<tessera_merge_desc> known = capi::read_struct(desc, "desc");
+    if (!known) return known.status();
+    if (known->reserved != 0) return Status::invalid("desc.reserved is " + std::to_string(known->reserved) + ", not 0");
+    const tessera::Result<tessera::DType> dtype = capi::to_dtype(known->dtype, "desc.dtype");
     if (!dtype) return dtype.status();
     if (partials == nullptr) return capi::null_argument("partials");
     if (o == nullptr) return capi::null_argument("o");
@@ -23,7 +23,7 @@ extern "C" tessera_code tessera_merge(const tessera_merge_desc* desc, const tess
     std::vector<tessera::PartialResult> parts(num_partials);
     for (std::size_t i = 0; i < num_partials; ++i) parts[i] = {capi::to_tensor(partials[i].o), partials[i].lse};
     capi::BorrowedExecutor borrowed(executor == nullptr ? tessera_executor{} : *executor);
-    return tessera::merge({*dtype, known.batch, known.seqlen_q, known.num_q_heads, known.head_dim_v}, parts,
+    return tessera::merge({*dtype, known->batch, known->seqlen_q, known->num_q_heads, known->head_dim_v}, parts,
                           capi::to_tensor(*o), lse, executor == nullptr ? nullptr : &borrowed);
   });
 }

@@ -6,7 +6,17 @@
 namespace tessera::capi {
 namespace {
 
-Status to_tensors(const tessera_tensors& from, bool has_bias, AttentionTensors& to) {
+Status check_reserved(std::int32_t reserved, std::string_view name) {
+  if (reserved == 0) return {};
+  return Status::invalid(std::string(name) + ".reserved is " + std::to_string(reserved) + ", 0 was expected");
+}
+
+Result<AttentionTensors> to_tensors(const tessera_tensors* tensors, bool has_bias) {
+  const Result<tessera_tensors> known = read_struct(tensors, "tensors");
+  if (!known) return known.status();
+  const tessera_tensors& from = *known;
+  if (Status status = check_reserved(from.reserved, "tensors"); !status) return status;
+  AttentionTensors to;
   to.q = to_tensor(from.q);
   to.k = to_tensor(from.k);
   to.v = to_tensor(from.v);
@@ -26,7 +36,7 @@ Status to_tensors(const tessera_tensors& from, bool has_bias, AttentionTensors& 
   }
   std::copy_n(from.bias_strides, 4, to.bias.strides);
   std::copy_n(from.mask_strides, 4, to.mask.strides);
-  return {};
+  return to;
 }
 
 tessera_tensors default_tensors() noexcept {
@@ -37,11 +47,6 @@ tessera_tensors default_tensors() noexcept {
 
 tessera_const_tensor from_tensor(const ConstTensor& t) noexcept {
   return {t.data, t.strides.outer, t.strides.seq, t.strides.head};
-}
-
-Status check_reserved(std::int32_t reserved, std::string_view name) {
-  if (reserved == 0) return {};
-  return Status::invalid(std::string(name) + ".reserved is " + std::to_string(reserved) + ", 0 was expected");
 }
 
 }  // namespace
@@ -70,14 +75,12 @@ tessera_code tessera_plan_create(const tessera_problem* problem, const tessera_p
     if (plan == nullptr) return capi::null_argument("plan");
     *plan = nullptr;
     if (problem == nullptr) return capi::null_argument("problem");
-    tessera_plan_options known = {};
-    if (options != nullptr) {
-      if (Status status = capi::read_struct(options, "options", known); !status) return status;
-    }
-    if (Status status = capi::check_reserved(known.reserved, "options"); !status) return status;
+    const tessera::Result<tessera_plan_options> known = capi::read_options(options, "options");
+    if (!known) return known.status();
+    if (Status status = capi::check_reserved(known->reserved, "options"); !status) return status;
     tessera::PlanOptions wanted;
-    wanted.max_threads = known.max_threads;
-    if (known.implementation != nullptr) wanted.implementation = known.implementation;
+    wanted.max_threads = known->max_threads;
+    if (known->implementation != nullptr) wanted.implementation = known->implementation;
     tessera::Result<tessera::Plan> made = tessera::plan(problem->value, wanted);
     if (!made) return made.status();
     std::string name(made->implementation());
@@ -137,34 +140,26 @@ tessera_code tessera_run(const tessera_plan* plan, const tessera_tensors* tensor
                          const tessera_run_options* options, tessera_error* error) {
   return capi::fenced(error, [&]() -> Status {
     if (plan == nullptr) return capi::null_argument("plan");
-    tessera_tensors known;
-    if (Status status = capi::read_struct(tensors, "tensors", known); !status) return status;
-    if (Status status = capi::check_reserved(known.reserved, "tensors"); !status) return status;
-    tessera_run_options known_options = {};
-    if (options != nullptr) {
-      if (Status status = capi::read_struct(options, "options", known_options); !status) return status;
-    }
-    if (Status status = capi::check_reserved(known_options.reserved, "options"); !status) return status;
-    if (Status status = capi::check_executor(known_options.executor, "options.executor"); !status) return status;
-    tessera::AttentionTensors views;
-    if (Status status = capi::to_tensors(known, plan->value.problem().has_bias, views); !status) return status;
-    capi::BorrowedExecutor borrowed(known_options.executor == nullptr ? tessera_executor{} : *known_options.executor);
+    const tessera::Result<tessera::AttentionTensors> views = capi::to_tensors(tensors, plan->value.problem().has_bias);
+    if (!views) return views.status();
+    const tessera::Result<tessera_run_options> known = capi::read_options(options, "options");
+    if (!known) return known.status();
+    if (Status status = capi::check_reserved(known->reserved, "options"); !status) return status;
+    if (Status status = capi::check_executor(known->executor, "options.executor"); !status) return status;
+    capi::BorrowedExecutor borrowed(known->executor == nullptr ? tessera_executor{} : *known->executor);
     tessera::RunOptions wanted;
-    wanted.num_threads = known_options.num_threads;
-    wanted.executor = known_options.executor == nullptr ? nullptr : &borrowed;
-    return plan->value.run(views, workspace, workspace_bytes, wanted);
+    wanted.num_threads = known->num_threads;
+    wanted.executor = known->executor == nullptr ? nullptr : &borrowed;
+    return plan->value.run(*views, workspace, workspace_bytes, wanted);
   });
 }
 
 tessera_code tessera_attention(const tessera_problem* problem, const tessera_tensors* tensors, tessera_error* error) {
   return capi::fenced(error, [&]() -> Status {
     if (problem == nullptr) return capi::null_argument("problem");
-    tessera_tensors known;
-    if (Status status = capi::read_struct(tensors, "tensors", known); !status) return status;
-    if (Status status = capi::check_reserved(known.reserved, "tensors"); !status) return status;
-    tessera::AttentionTensors views;
-    if (Status status = capi::to_tensors(known, problem->value.has_bias, views); !status) return status;
-    return tessera::attention(problem->value, views);
+    const tessera::Result<tessera::AttentionTensors> views = capi::to_tensors(tensors, problem->value.has_bias);
+    if (!views) return views.status();
+    return tessera::attention(problem->value, *views);
   });
 }
 

@@ -158,9 +158,9 @@ tessera_code tessera_problem_create(const tessera_problem_desc* desc, tessera_pr
   return capi::fenced(error, [&]() -> Status {
     if (problem == nullptr) return capi::null_argument("problem");
     *problem = nullptr;
-    tessera_problem_desc known;
-    if (Status status = capi::read_struct(desc, "desc", known); !status) return status;
-    return capi::make_handle(capi::to_problem(known), problem);
+    const tessera::Result<tessera_problem_desc> known = capi::read_struct(desc, "desc");
+    if (!known) return known.status();
+    return capi::make_handle(capi::to_problem(*known), problem);
   });
 }
 
