@@ -27,3 +27,8 @@ foreach(isa ${TESSERA_ISAS})
              COMMAND_EXPAND_LISTS)
   endif()
 endforeach()
+
+if(TARGET example_attention)
+  add_test(NAME Readme.ExampleAndLinksAreRight
+           COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_readme.py $<TARGET_FILE:example_attention>)
+endif()

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs a static and a shared Tessera and builds examples/ against each as a stranger would: through CMake's
+# find_package and through pkg-config. A shared library must also show nothing but what is marked for export.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD work=$PWD/build/package jobs=${JOBS:-$(nproc)}
+rm -rf "$work"
+
+consume() {  # consume KIND PREFIX
+  local kind=$1 prefix=$2 libdir
+  libdir=$(dirname "$(find "$prefix" -name tessera.pc)")
+  echo "-- $kind: find_package"
+  cmake -G Ninja -S examples -B "$work/$kind-cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
+  cmake --build "$work/$kind-cmake" -j "$jobs" -- --quiet
+  ctest --test-dir "$work/$kind-cmake" --output-on-failure
+  echo "-- $kind: pkg-config"
+  mkdir -p "$work/$kind-pc"
+  export PKG_CONFIG_PATH=$libdir LD_LIBRARY_PATH=${libdir%/pkgconfig}
+  local flags libs
+  read -ra flags <<<"$(pkg-config --cflags tessera)"
+  read -ra libs <<<"$(pkg-config --libs tessera)"
+  g++ -std=c++20 -O1 "${flags[@]}" examples/attention.cpp -o "$work/$kind-pc/attention" "${libs[@]}"
+  gcc -std=c99 -O1 "${flags[@]}" examples/attention_c.c -o "$work/$kind-pc/attention_c" "${libs[@]}" -lm
+  "$work/$kind-pc/attention"
+  "$work/$kind-pc/attention_c"
+}
+
+# The command is built too: it sees only the public headers, so a shared build proves that they export enough.
+[ -f build/release/build.ninja ] || cmake --preset release --log-level=WARNING -DTESSERA_BUILD_TESTS=OFF -DTESSERA_BUILD_EXAMPLES=OFF
+cmake --preset release -B build/shared --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DTESSERA_BUILD_TESTS=OFF \
+  -DTESSERA_BUILD_EXAMPLES=OFF >/dev/null
+for build in release:static shared:shared; do
+  cmake --build "build/${build%:*}" -j "$jobs"
+  cmake --install "build/${build%:*}" --prefix "$work/${build#*:}" >/dev/null
+  consume "${build#*:}" "$work/${build#*:}"
+done
+
+library=$(find "$work/shared" -name 'libtessera.so')
+shown=$(nm -DC --defined-only "$library" | awk '$2 ~ /[TBDR]/ {$1 = $2 = ""; print}' | grep -vE '^ +(tessera::[A-Za-z_]|tessera_|(typeinfo|vtable|typeinfo name) for tessera::)' || true)
+[ -z "$shown" ] || { echo "libtessera.so shows more than it should:"; echo "$shown"; exit 1; }
+if nm -DC --defined-only "$library" | grep -E 'tessera::(cpu|base|planner|reference|capi|runtime)::'; then
+  echo "libtessera.so shows its inside" && exit 1
+fi
+echo "package: static and shared are installed, found and used"
