@@ -111,6 +111,26 @@ TESSERA_INLINE F exp2(F x) {
   return _mm256_or_ps(_mm256_and_ps(_mm256_castsi256_ps(scaled), finite), _mm256_and_ps(x, nan));
 }
 
+TESSERA_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
+
+TESSERA_INLINE void transpose(F (&r)[8]) {
+  F t[8];
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4) {  // blocks of 4 x 4, in each 128-bit lane
+    const __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(r[i], r[i + 1])), b = _mm256_castps_pd(_mm256_unpackhi_ps(r[i], r[i + 1]));
+    const __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(r[i + 2], r[i + 3])), d = _mm256_castps_pd(_mm256_unpackhi_ps(r[i + 2], r[i + 3]));
+    t[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
+    t[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
+    t[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));
+    t[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(b, d));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+  }
+}
+
 TESSERA_INLINE void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
 inline constexpr bool kHasPairDot = false;

@@ -90,6 +90,30 @@ TESSERA_INLINE F exp2(F x) {
   return _mm512_maskz_scalef_ps(finite, p, n);
 }
 
+TESSERA_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
+
+TESSERA_INLINE void transpose(F (&r)[16]) {
+  F t[16];
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {  // blocks of 4 x 4, in each 128-bit lane
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(r[i], r[i + 1])), b = _mm512_castps_pd(_mm512_unpackhi_ps(r[i], r[i + 1]));
+    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(r[i + 2], r[i + 3])), d = _mm512_castps_pd(_mm512_unpackhi_ps(r[i + 2], r[i + 3]));
+    t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
+    t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
+    t[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
+    t[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {  // then the blocks: t[4 j + i] holds columns i, i + 4, i + 8, i + 12 of rows 4 j ... 4 j + 3
+    const F a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+    const F c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+    r[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+    r[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
+    r[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+    r[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+  }
+}
+
 TESSERA_INLINE void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
 #if defined(TESSERA_ISA_IS_AVX512BF16)
@@ -103,6 +127,16 @@ TESSERA_INLINE P zero_pairs() { return (P)_mm512_setzero_si512(); }
 TESSERA_INLINE P set1_pair(const void* p) { return (P)_mm512_set1_epi32(*static_cast<const std::int32_t*>(p)); }
 TESSERA_INLINE F dot(P a, P b, F acc) { return _mm512_dpbf16_ps(acc, a, b); }
 TESSERA_INLINE void store_pairs(void* p, F a, F b) { _mm512_storeu_si512(p, (__m512i)_mm512_cvtne2ps_pbh(b, a)); }
+TESSERA_INLINE F exp2_to_round(F x) {
+  // x = n + r with n = floor(x): VREDUCEPS gives r in [0, 1) (0 for -inf), VSCALEFPS takes the floor itself.
+  const F r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  F p = set1(1.355574723e-2f);
+  p = fma(p, r, set1(5.203236901e-2f));
+  p = fma(p, r, set1(2.413797629e-1f));
+  p = fma(p, r, set1(6.930321208e-1f));
+  p = fma(p, r, set1(1.0f));
+  return _mm512_scalef_ps(p, x);
+}
 TESSERA_INLINE P round_pairs(F lo, F hi) {
   const __m512i both = (__m512i)_mm512_cvtne2ps_pbh(hi, lo);  // 16 of lo, then 16 of hi
   const __m512i interleave = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21,

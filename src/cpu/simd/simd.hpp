@@ -18,6 +18,8 @@
 //   fold_blocks(v)                   of kWidth / 4 vectors at v, results of sum4: lane 4 g + j is the sum of lane j of
 //                                    every block of vector g. So kWidth vectors become the vector of their sums, and
 //                                    each sum is taken in the same order
+//   div(a, b)                        a / b, correctly rounded
+//   transpose(rows)                  of kWidth vectors, in place: lane j of vector i goes to lane i of vector j, bit for bit
 //   prefetch_l2(p)                   the line at p
 //
 // and, where kHasPairDot (bf16 products in hardware):
@@ -29,6 +31,7 @@
 //   ordered_lo, _hi(lo, hi)          ... that these undo: the first and the last kWidth lanes in the order of the rows
 //   store_pairs(p, a, b)             2 kWidth values, those of a, then those of b, rounded to nearest even (subnormals
 //                                    become 0)
+//   exp2_to_round(x)                 2^x within 2^-18, for a result that is rounded to bf16; 0 for -inf, 1 for 0
 //   round_pairs(lo, hi)              P of two float vectors, rounded to nearest even: lane i holds (lo[i], hi[i])
 #pragma once
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The element types of the prefill kernel and its micro-kernels: MR x NR accumulators in registers, nothing else.
+#pragma once
+
+#include "cpu/kernels/prefill_tile.hpp"
+
+namespace tessera::cpu::TESSERA_ISA_NAME {
+
+/// The first min(n, kWidth) values at p, the rest 0; n may be 0 or negative.
+template <class T>
+TESSERA_INLINE F read_up_to(const typename T::Stored* p, int n) {
+  return n >= kWidth ? T::read(p) : n > 0 ? T::read_n(p, n) : zero();
+}
+
+/// Products of floats; 16-bit types are widened when they are packed.
+struct FloatProducts {
+  static constexpr bool kPairs = false;
+  using Vector = F;
+  TESSERA_INLINE Vector vector(const float* p) { return load(p); }
+  TESSERA_INLINE Vector broadcast(const float* p) { return set1(*p); }
+  TESSERA_INLINE F multiply_add(Vector a, Vector b, F acc) { return fma(a, b, acc); }
+  TESSERA_INLINE F weight(F x) { return exp2(x); }
+};
+
+// Each type: read and write kWidth values as floats; `units` [first, first + kWidth) of a row of dim values, zeros beyond.
+struct F32 : FloatProducts {
+  using Stored = float;
+  TESSERA_INLINE F read(const Stored* p) { return load(p); }
+  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_n(p, n); }
+  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<F32>(p + first, dim - first); }
+  TESSERA_INLINE void write(Stored* p, F a) { store(p, a); }
+  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_n(p, a, n); }
+};
+
+struct F16 : FloatProducts {
+  using Stored = std::uint16_t;
+  TESSERA_INLINE F read(const Stored* p) { return load_f16(p); }
+  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_f16_n(p, n); }
+  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<F16>(p + first, dim - first); }
+  TESSERA_INLINE void write(Stored* p, F a) { store_f16(p, a); }
+  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_f16_n(p, a, n); }
+};
+
+struct Bf16Widened : FloatProducts {
+  using Stored = std::uint16_t;
+  TESSERA_INLINE F read(const Stored* p) { return load_bf16(p); }
+  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_bf16_n(p, n); }
+  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<Bf16Widened>(p + first, dim - first); }
+  TESSERA_INLINE void write(Stored* p, F a) { store_bf16(p, a); }
+  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_bf16_n(p, a, n); }
+};
+
+#if defined(TESSERA_ISA_IS_AVX512BF16)
+struct Bf16 : Bf16Widened {
+  static constexpr bool kPairs = true;
+  using Vector = P;
+  TESSERA_INLINE Vector vector(const float* p) { return load_pairs(p); }
+  TESSERA_INLINE Vector broadcast(const void* p) { return set1_pair(p); }
+  TESSERA_INLINE F multiply_add(Vector a, Vector b, F acc) { return dot(a, b, acc); }
+  TESSERA_INLINE F weight(F x) { return exp2_to_round(x); }
+  TESSERA_INLINE void store_pairs(float* p, F lo, F hi) { store(p, (F)round_pairs(lo, hi)); }
+  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return (F)load_pairs_n(p + 2 * first, dim - 2 * first); }
+};
+#else
+using Bf16 = Bf16Widened;
+#endif
+
+/// acc[i][j] += a[i][t] * b[t][j] for t in [0, steps). a[i][t] is the unit at a + i * a_row + t * a_step; b is
+/// [steps][NR * kWidth].
+template <class T, int MR, int NR>
+TESSERA_INLINE void multiply(F (&acc)[MR][NR], const float* a, std::ptrdiff_t a_row, std::ptrdiff_t a_step, const float* b,
+                             int steps) {
+  for (int t = 0; t < steps; ++t, a += a_step, b += NR * kWidth) {
+    typename T::Vector x[NR];
+#pragma GCC unroll 3
+    for (int j = 0; j < NR; ++j) x[j] = T::vector(b + j * kWidth);
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) {
+      const typename T::Vector y = T::broadcast(a + i * a_row);
+#pragma GCC unroll 3
+      for (int j = 0; j < NR; ++j) acc[i][j] = T::multiply_add(y, x[j], acc[i][j]);
+    }
+  }
+}
+
+/// Limits of the keys that each row of a block sees, [begin, end) counted from the tile's first key; floats, which are
+/// exact here and need no other vector type.
+struct LaneLimits {
+  const float* begin;
+  const float* end;
+};
+
+template <int NR>
+TESSERA_INLINE F hide_invisible(F score, const LaneLimits& limits, float key, int j) {
+  const M seen = both(less_equal(load(limits.begin + j * kWidth), set1(key)), less(set1(key), load(limits.end + j * kWidth)));
+  return select(seen, score, set1(-__builtin_inff()));
+}
+
+/// Scores of kBroadcasts<NR> keys from `key` on, and their maxima folded into `highest`. Where kMasked, keys that a row
+/// may not see get -inf, whatever the product was.
+template <class T, int NR, bool kMasked>
+void score_keys(const float* k, std::ptrdiff_t k_stride, const float* q, int units, float* scores, F (&highest)[NR],
+                const LaneLimits& limits, int key) {
+  constexpr int MR = kBroadcasts<NR>;
+  F acc[MR][NR];
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NR; ++j) acc[i][j] = zero();
+  }
+  multiply<T, MR, NR>(acc, k, k_stride, 1, q, units);
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NR; ++j) {
+      const F s = kMasked ? hide_invisible<NR>(acc[i][j], limits, static_cast<float>(key + i), j) : acc[i][j];
+      highest[j] = max(s, highest[j]);  // a NaN leaves the maximum alone and shows up in the sum
+      store(scores + (i * NR + j) * kWidth, s);
+    }
+  }
+}
+
+// Score kernels and all that follows see keys of a tile; `units` counts products, of one key or (T::kPairs) two.
+enum class Accumulate { fresh, add, rescale };
+
+/// O of kBroadcasts<NR> features: o = (nothing, o, or o * factor) + sum of v * p over `units`.
+template <class T, int NR, Accumulate kHow>
+TESSERA_INLINE void weigh_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, float* o, const F (&factor)[NR]) {
+  constexpr int MR = kBroadcasts<NR>;
+  F acc[MR][NR];
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NR; ++j) {
+      if constexpr (kHow == Accumulate::fresh) {
+        acc[i][j] = zero();
+      } else {
+        acc[i][j] = load(o + (i * NR + j) * kWidth);
+        if constexpr (kHow == Accumulate::rescale) acc[i][j] = mul(acc[i][j], factor[j]);
+      }
+    }
+  }
+  multiply<T, MR, NR>(acc, v, 1, v_stride, p, units);
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < NR; ++j) store(o + (i * NR + j) * kWidth, acc[i][j]);
+  }
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA_NAME

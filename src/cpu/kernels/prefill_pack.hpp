@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of Q, K and V in the order the micro-kernels read them. Strides, pages, 16-bit types and odd head dims end here.
+#pragma once
+
+#include "cpu/kernels/prefill_gemm.hpp"
+
+namespace tessera::cpu::TESSERA_ISA_NAME {
+
+/// Address of the row (query, head) of a tensor with q's strides.
+TESSERA_INLINE std::int64_t row_offset(const RunConstants& constants, std::int32_t kv_head, std::int64_t row,
+                                       std::int64_t stride_token, std::int64_t stride_head) {
+  const std::int64_t query = row / constants.group;
+  return query * stride_token + (kv_head * constants.group + row - query * constants.group) * stride_head;
+}
+
+/// Qt of rows [row, row_end) in NR vectors of lanes: out[unit][NR * kWidth]. Lanes beyond row_end are 0.
+template <class T>
+void pack_queries(const RunConstants& constants, const Sequence& sequence, std::int32_t kv_head, std::int64_t row,
+                  std::int64_t row_end, int vectors, int units, float* out) {
+  using Stored = typename T::Stored;
+  const int stride = vectors * kWidth;
+  for (int j = 0; j < vectors; ++j) {
+    const Stored* rows[kWidth] = {};
+    int valid = 0;
+    for (; valid < kWidth && row + j * kWidth + valid < row_end; ++valid) {
+      rows[valid] = reinterpret_cast<const Stored*>(sequence.q + row_offset(constants, kv_head, row + j * kWidth + valid,
+                                                                            sequence.q_stride_token, sequence.q_stride_head));
+    }
+    for (int u = 0; u < units; u += kWidth) {
+      F block[kWidth];
+      for (int i = 0; i < kWidth; ++i) block[i] = i < valid ? T::units(rows[i], u, constants.dqk) : zero();
+      transpose(block);
+      const int n = units - u < kWidth ? units - u : kWidth;
+      for (int i = 0; i < n; ++i) store(out + (u + i) * stride + j * kWidth, block[i]);
+    }
+  }
+}
+
+/// Changes the sign of `n` units: exact, so that a negative scale becomes a positive one.
+template <class T>
+TESSERA_INLINE void negate_units(float* units, std::size_t n) {
+  const std::uint32_t signs = T::kPairs ? 0x80008000u : 0x80000000u;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, units + i, 4);
+    bits ^= signs;
+    __builtin_memcpy(units + i, &bits, 4);
+  }
+}
+
+/// K rows of keys [0, n): out[key][stride]. Units beyond the head dim are 0 or unused.
+template <class T>
+TESSERA_INLINE void pack_keys(const std::byte* const* rows, std::int64_t head_offset, int n, int dqk, int units, float* out, int stride) {
+  for (int key = 0; key < n; ++key, out += stride) {
+    const auto* row = reinterpret_cast<const typename T::Stored*>(rows[key] + head_offset);
+    for (int u = 0; u < units; u += kWidth) store(out + u, T::units(row, u, dqk));
+  }
+}
+
+/// Interleaves two rows of bf16, `b` null: zeros. Returns non-zero bits where a value is not finite.
+TESSERA_INLINE std::uint32_t interleave(const std::uint16_t* __restrict a, const std::uint16_t* __restrict b, int n,
+                                        std::uint32_t* __restrict out) {
+  std::uint32_t not_finite = 0;
+  for (int i = 0; i < n; ++i) {
+    const std::uint32_t pair = a[i] | (std::uint32_t{b[i]} << 16);
+    not_finite |= (pair & 0x7f807f80u) + 0x00800080u;  // an exponent of all ones carries into the sign's place
+    out[i] = pair;
+  }
+  return not_finite & 0x80008000u;
+}
+
+/// V rows of keys [0, n): out[key or pair of keys][stride], columns [dv, columns) are 0, as is the partner of a last odd
+/// key. Returns whether every value is finite: if not, a weight of 0 does not hide a key.
+template <class T>
+bool pack_values(const std::byte* const* rows, std::int64_t head_offset, int n, int dv, int columns, float* out, int stride) {
+  using Stored = typename T::Stored;
+  if constexpr (T::kPairs) {
+    static constexpr std::uint16_t kZeros[256] = {};
+    std::uint32_t not_finite = 0;
+    for (int key = 0; key < n; key += 2, out += stride) {
+      const auto* a = reinterpret_cast<const Stored*>(rows[key] + head_offset);
+      const auto* b = key + 1 < n ? reinterpret_cast<const Stored*>(rows[key + 1] + head_offset) : kZeros;
+      auto* units = reinterpret_cast<std::uint32_t*>(out);
+      not_finite |= interleave(a, b, dv, units);
+      for (int i = dv; i < columns; ++i) units[i] = 0;
+    }
+    return not_finite == 0;
+  } else {
+    F not_finite = zero();  // Inf * 0 and NaN * 0 are NaN
+    for (int key = 0; key < n; ++key, out += stride) {
+      const auto* row = reinterpret_cast<const Stored*>(rows[key] + head_offset);
+      for (int c = 0; c < columns; c += kWidth) {
+        const F x = read_up_to<T>(row + c, dv - c);
+        not_finite = fma(x, zero(), not_finite);
+        store(out + c, x);
+      }
+    }
+    return all(equal(not_finite, not_finite));
+  }
+}
+
+}  // namespace tessera::cpu::TESSERA_ISA_NAME
