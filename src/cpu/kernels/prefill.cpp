@@ -15,14 +15,13 @@
 #include "cpu/kernels/prefill_softmax.hpp"
 #include "cpu/kernels/prefill_values.hpp"
 #include "cpu/kernels/prefill_write.hpp"
+#include "cpu/kernels/trace_lane.hpp"
 #include "cpu/kernels/visible.hpp"
-#include "runtime/trace_lane.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 namespace {
 
 constexpr float kLog2E = 1.44269504f;
-constexpr double kLn2 = 0.69314718055994530942;
 
 float* floats(std::byte* scratch, std::size_t offset) { return reinterpret_cast<float*>(scratch + offset); }
 
@@ -35,9 +34,9 @@ struct Pass {
   TraceLane* trace;
   std::int32_t head_begin, head_end;
   std::int64_t row_begin, row_end;
-  int vectors;       // of each head
-  bool finished;     // scores go through finish_scores
-  float to_log2;     // of what softmax sees
+  int vectors;    // of each head
+  bool finished;  // scores go through finish_scores
+  float to_log2;  // of what softmax sees
 
   int first_vector(std::int32_t head, int block) const { return (head - head_begin) * vectors + block * kVectors; }
   int blocks() const { return (vectors + kVectors - 1) / kVectors; }
@@ -82,14 +81,15 @@ LaneLimits lane_limits(const Pass& pass, const Tile& tile, std::int64_t row, std
 
 /// Scores of the keys [keys.low, keys.high) of a block into the layout's score buffer, and their maxima.
 template <class T, int NR>
-void score_block(const Pass& pass, const Tile& tile, std::int32_t head, int first_vector, std::int64_t row, std::int64_t row_last,
-                 const BlockKeys& keys, F (&highest)[NR]) {
+void score_block(const Pass& pass, const Tile& tile, std::int32_t head, int first_vector, std::int64_t row,
+                 std::int64_t row_last, const BlockKeys& keys, F (&highest)[NR]) {
   constexpr int MR = kBroadcasts<NR>, kLanes = NR * kWidth;
   const PrefillLayout& layout = pass.layout;
   const float* q = floats(pass.scratch, layout.q) + std::ptrdiff_t(first_vector) * kWidth * layout.qk_units;
   const float* k = floats(pass.scratch, layout.k);
   float* scores = floats(pass.scratch, layout.scores);
-  const bool partial = pass.finished || keys.all_low > keys.low || keys.all_high < keys.high;
+  const bool ragged = (keys.high - keys.low) % MR != 0;  // the last micro-kernel reaches beyond
+  const bool partial = pass.finished || ragged || keys.all_low > keys.low || keys.all_high < keys.high;
   LaneLimits limits = {};
   if (partial) limits = lane_limits(pass, tile, row, row_last, kLanes);
   for (int j = 0; j < NR; ++j) highest[j] = set1(-__builtin_inff());
@@ -114,7 +114,8 @@ void score_block(const Pass& pass, const Tile& tile, std::int32_t head, int firs
 }
 
 template <class T, int NR>
-void value_block(const Pass& pass, const Tile& tile, int first_vector, const BlockKeys& keys, bool moved, const F (&factor)[NR]) {
+void value_block(const Pass& pass, const Tile& tile, int first_vector, const BlockKeys& keys, bool moved,
+                 const F (&factor)[NR]) {
   const PrefillLayout& layout = pass.layout;
   constexpr int kKeys = T::kPairs ? 2 : 1;
   const float* v = floats(pass.scratch, layout.v) + std::ptrdiff_t(keys.low / kKeys) * layout.v_stride;
@@ -168,9 +169,15 @@ template <class T>
 void attend_blocks(const Pass& pass, const Tile& tile, std::int32_t head) {
   for (int block = 0; block < pass.blocks(); ++block) {
     switch (pass.vectors_of(block)) {
-      case 1: attend_block<T, 1>(pass, tile, head, block); break;
-      case 2: attend_block<T, 2>(pass, tile, head, block); break;
-      default: attend_block<T, kVectors>(pass, tile, head, block); break;
+      case 1:
+        attend_block<T, 1>(pass, tile, head, block);
+        break;
+      case 2:
+        attend_block<T, 2>(pass, tile, head, block);
+        break;
+      default:
+        attend_block<T, kVectors>(pass, tile, head, block);
+        break;
     }
   }
 }
@@ -209,7 +216,7 @@ void end_rows(const Pass& pass) {
                                 floats(pass.scratch, layout.m) + lane,
                                 floats(pass.scratch, layout.l) + lane,
                                 *seen != 0,
-                                pass.to_log2,
+                                natural_maximum(*item.sequence) ? 1.0f : pass.to_log2,
                                 to_natural};
       const std::int64_t row = pass.row_begin + block * kBlock;
       if (item.partial.o == nullptr) {
@@ -224,19 +231,20 @@ void end_rows(const Pass& pass) {
 
 /// Packs keys [first, tile.size) of the tile; rows beyond it are 0 up to where the last micro-kernel reads.
 template <class T>
-void pack_tile(const Pass& pass, Tile& tile, std::int32_t head, int first, const std::byte* const* k_rows, const std::byte* const* v_rows) {
+void pack_tile(const Pass& pass, Tile& tile, std::int32_t head, int first, const std::byte* const* k_rows,
+               const std::byte* const* v_rows) {
   const PrefillLayout& layout = pass.layout;
   const KvView &k = pass.item.sequence->k, &v = pass.item.sequence->v;
   const int n = tile.size - first;
   float* keys = floats(pass.scratch, layout.k);
-  pack_keys<T>(k_rows, head * k.stride_head, n, pass.constants.dqk, layout.qk_units, keys + std::ptrdiff_t(first) * layout.k_stride,
-               layout.k_stride);
+  pack_keys<T>(k_rows, head * k.stride_head, n, pass.constants.dqk, layout.qk_units,
+               keys + std::ptrdiff_t(first) * layout.k_stride, layout.k_stride);
   for (int key = tile.size; key < tile.size + kMostBroadcasts; ++key) {
     for (int u = 0; u < layout.qk_units; u += kWidth) store(keys + std::ptrdiff_t(key) * layout.k_stride + u, zero());
   }
-  tile.finite = pack_values<T>(v_rows, head * v.stride_head, n, pass.constants.dv, layout.value_columns,
-                               floats(pass.scratch, layout.v) + std::ptrdiff_t(T::kPairs ? first / 2 : first) * layout.v_stride,
-                               layout.v_stride);
+  tile.finite = pack_values<T>(
+      v_rows, head * v.stride_head, n, pass.constants.dv, layout.value_columns,
+      floats(pass.scratch, layout.v) + std::ptrdiff_t(T::kPairs ? first / 2 : first) * layout.v_stride, layout.v_stride);
 }
 
 template <class T>
@@ -252,7 +260,8 @@ void run_pass(const Pass& pass) {
   const KeyRange range = visible_keys(constants, *item.sequence, pass.row_begin / constants.group,
                                       (pass.row_end - 1) / constants.group + 1, item.key_begin, item.key_end);
   const int tile_kv = pass.layout.tile;
-  for (std::int64_t begin = item.key_begin + (range.begin - item.key_begin) / tile_kv * tile_kv; begin < range.end; begin += tile_kv) {
+  for (std::int64_t begin = item.key_begin + (range.begin - item.key_begin) / tile_kv * tile_kv; begin < range.end;
+       begin += tile_kv) {
     Tile tile = {begin, static_cast<int>(range.end - begin < tile_kv ? range.end - begin : tile_kv), true};
     const int first = clamp_to(range.begin - begin, tile.size) & ~1;
     kv_rows(constants, *item.sequence, begin + first, tile.size - first, k_rows, v_rows);
@@ -292,19 +301,18 @@ void run_prefill(const RunConstants& constants, const WorkItem& item, std::byte*
   }
 }
 
-template <class T>
-std::size_t scratch_bytes(const RunConstants& constants, std::int64_t max_rows) {
-  return prefill_layout<T>(constants, max_rows).bytes;
-}
-
 }  // namespace
 
-AttentionKernel prefill_kernel(DTypeIndex dtype) {
-  switch (dtype) {
-    case DTypeIndex::f32: return {run_prefill<F32>, scratch_bytes<F32>, kLargestTile};
-    case DTypeIndex::f16: return {run_prefill<F16>, scratch_bytes<F16>, kLargestTile};
-    default: return {run_prefill<Bf16>, scratch_bytes<Bf16>, kLargestTile};
+#define TESSERA_PREFILL(name, T)                                                                                   \
+  void prefill_##name(const RunConstants& constants, const WorkItem& item, std::byte* scratch, TraceLane* trace) { \
+    run_prefill<T>(constants, item, scratch, trace);                                                               \
+  }                                                                                                                \
+  std::size_t prefill_scratch_##name(const RunConstants& constants, std::int64_t max_rows) {                       \
+    return prefill_layout<T>(constants, max_rows).bytes;                                                           \
   }
-}
+TESSERA_PREFILL(f32, F32)
+TESSERA_PREFILL(f16, F16)
+TESSERA_PREFILL(bf16, Bf16)
+#undef TESSERA_PREFILL
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

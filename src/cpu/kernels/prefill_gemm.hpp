@@ -92,7 +92,8 @@ struct LaneLimits {
 
 template <int NR>
 TESSERA_INLINE F hide_invisible(F score, const LaneLimits& limits, float key, int j) {
-  const M seen = both(less_equal(load(limits.begin + j * kWidth), set1(key)), less(set1(key), load(limits.end + j * kWidth)));
+  const M seen =
+      both(less_equal(load(limits.begin + j * kWidth), set1(key)), less(set1(key), load(limits.end + j * kWidth)));
   return select(seen, score, set1(-__builtin_inff()));
 }
 
@@ -125,7 +126,8 @@ enum class Accumulate { fresh, add, rescale };
 
 /// O of kBroadcasts<NR> features: o = (nothing, o, or o * factor) + sum of v * p over `units`.
 template <class T, int NR, Accumulate kHow>
-TESSERA_INLINE void weigh_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, float* o, const F (&factor)[NR]) {
+TESSERA_INLINE void weigh_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, float* o,
+                                 const F (&factor)[NR]) {
   constexpr int MR = kBroadcasts<NR>;
   F acc[MR][NR];
 #pragma GCC unroll 16

@@ -23,8 +23,9 @@ void pack_queries(const RunConstants& constants, const Sequence& sequence, std::
     const Stored* rows[kWidth] = {};
     int valid = 0;
     for (; valid < kWidth && row + j * kWidth + valid < row_end; ++valid) {
-      rows[valid] = reinterpret_cast<const Stored*>(sequence.q + row_offset(constants, kv_head, row + j * kWidth + valid,
-                                                                            sequence.q_stride_token, sequence.q_stride_head));
+      rows[valid] =
+          reinterpret_cast<const Stored*>(sequence.q + row_offset(constants, kv_head, row + j * kWidth + valid,
+                                                                  sequence.q_stride_token, sequence.q_stride_head));
     }
     for (int u = 0; u < units; u += kWidth) {
       F block[kWidth];
@@ -50,7 +51,8 @@ TESSERA_INLINE void negate_units(float* units, std::size_t n) {
 
 /// K rows of keys [0, n): out[key][stride]. Units beyond the head dim are 0 or unused.
 template <class T>
-TESSERA_INLINE void pack_keys(const std::byte* const* rows, std::int64_t head_offset, int n, int dqk, int units, float* out, int stride) {
+TESSERA_INLINE void pack_keys(const std::byte* const* rows, std::int64_t head_offset, int n, int dqk, int units, float* out,
+                              int stride) {
   for (int key = 0; key < n; ++key, out += stride) {
     const auto* row = reinterpret_cast<const typename T::Stored*>(rows[key] + head_offset);
     for (int u = 0; u < units; u += kWidth) store(out + u, T::units(row, u, dqk));
@@ -72,7 +74,8 @@ TESSERA_INLINE std::uint32_t interleave(const std::uint16_t* __restrict a, const
 /// V rows of keys [0, n): out[key or pair of keys][stride], columns [dv, columns) are 0, as is the partner of a last odd
 /// key. Returns whether every value is finite: if not, a weight of 0 does not hide a key.
 template <class T>
-bool pack_values(const std::byte* const* rows, std::int64_t head_offset, int n, int dv, int columns, float* out, int stride) {
+bool pack_values(const std::byte* const* rows, std::int64_t head_offset, int n, int dv, int columns, float* out,
+                 int stride) {
   using Stored = typename T::Stored;
   if constexpr (T::kPairs) {
     static constexpr std::uint16_t kZeros[256] = {};

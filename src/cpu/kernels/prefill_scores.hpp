@@ -9,7 +9,8 @@
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 TESSERA_INLINE bool has_score_options(const RunConstants& constants, const Sequence& sequence) {
-  return constants.softcap != 0 || constants.alibi_slopes != nullptr || sequence.bias.data != nullptr || sequence.mask.data != nullptr;
+  return constants.softcap != 0 || constants.alibi_slopes != nullptr || sequence.bias.data != nullptr ||
+         sequence.mask.data != nullptr;
 }
 
 TESSERA_INLINE F absolute(F x) { return max(x, sub(zero(), x)); }
@@ -31,20 +32,22 @@ TESSERA_INLINE F tanh(F x) {
 
 /// What the score options need of each lane of a block.
 struct LaneOptions {
-  const std::byte* bias[kBlock];          // at key 0
+  const std::byte* bias[kBlock];  // at key 0
   const std::byte* mask[kBlock];
   float slope[kBlock];
   float position[kBlock];  // from the tile's first key
 };
 
-TESSERA_INLINE void lane_options(const RunConstants& constants, const Sequence& sequence, std::int32_t kv_head, std::int64_t row,
-                                 std::int64_t row_last, int lanes, std::int64_t tile_begin, LaneOptions& x) {
+TESSERA_INLINE void lane_options(const RunConstants& constants, const Sequence& sequence, std::int32_t kv_head,
+                                 std::int64_t row, std::int64_t row_last, int lanes, std::int64_t tile_begin,
+                                 LaneOptions& x) {
   const std::int64_t bias_bytes = constants.bias_type == BiasType::f32 ? 4 : 2;
   for (int i = 0; i < lanes; ++i) {
     const std::int64_t r = row + i < row_last ? row + i : row_last, query = r / constants.group;
     const std::int64_t head = kv_head * constants.group + r - query * constants.group;
     const ScoreTensor &b = sequence.bias, &m = sequence.mask;
-    x.bias[i] = b.data ? b.data + (head * b.stride_head + query * b.stride_query + tile_begin * b.stride_key) * bias_bytes : nullptr;
+    x.bias[i] =
+        b.data ? b.data + (head * b.stride_head + query * b.stride_query + tile_begin * b.stride_key) * bias_bytes : nullptr;
     x.mask[i] = m.data ? m.data + head * m.stride_head + query * m.stride_query + tile_begin * m.stride_key : nullptr;
     x.slope[i] = constants.alibi_slopes ? constants.alibi_slopes[head] : 0;
     x.position[i] = static_cast<float>(query + sequence.position_offset - tile_begin);
@@ -63,13 +66,14 @@ TESSERA_INLINE void gather_bias(BiasType type, const LaneOptions& options, std::
     }
   }
   if (type == BiasType::f32) return;
-  for (int i = 0; i < lanes; i += kWidth) store(out + i, type == BiasType::f16 ? load_f16(narrow + i) : load_bf16(narrow + i));
+  for (int i = 0; i < lanes; i += kWidth)
+    store(out + i, type == BiasType::f16 ? load_f16(narrow + i) : load_bf16(narrow + i));
 }
 
 /// Turns products of keys [key, key_end) into scores, in place, hides what a row may not see, and folds the maxima.
 template <int NR>
-void finish_scores(const RunConstants& constants, const Sequence& sequence, const LaneOptions& options, const LaneLimits& limits,
-                   int key, int key_end, float* scores, F (&highest)[NR]) {
+void finish_scores(const RunConstants& constants, const Sequence& sequence, const LaneOptions& options,
+                   const LaneLimits& limits, int key, int key_end, float* scores, F (&highest)[NR]) {
   constexpr int kLanes = NR * kWidth;
   const F hidden = set1(-__builtin_inff()), scale = set1(constants.softmax_scale), cap = set1(constants.softcap);
   const std::int64_t bias_step = sequence.bias.stride_key * (constants.bias_type == BiasType::f32 ? 4 : 2);
@@ -77,7 +81,8 @@ void finish_scores(const RunConstants& constants, const Sequence& sequence, cons
   for (; key < key_end; ++key, scores += kLanes) {
     if (sequence.bias.data) gather_bias(constants.bias_type, options, key * bias_step, kLanes, bias);
     if (sequence.mask.data) {
-      for (int i = 0; i < kLanes; ++i) keep[i] = options.mask[i][key * sequence.mask.stride_key] != std::byte{0} ? 1.0f : 0.0f;
+      for (int i = 0; i < kLanes; ++i)
+        keep[i] = options.mask[i][key * sequence.mask.stride_key] != std::byte{0} ? 1.0f : 0.0f;
     }
     for (int j = 0; j < NR; ++j) {
       F s = mul(load(scores + j * kWidth), scale);

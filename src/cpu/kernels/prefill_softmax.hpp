@@ -43,7 +43,8 @@ TESSERA_INLINE void weigh_scores(float* scores, int n, float c, const float* m, 
   }
   const auto weight = [&](const float* s, int j) __attribute__((always_inline)) {
     // Finished scores may be large and not multiplied yet: their difference is taken first, so nothing overflows.
-    return T::weight(kFinished ? mul(sub(load(s + j * kWidth), reference[j]), set1(c)) : fma(load(s + j * kWidth), set1(c), reference[j]));
+    return T::weight(kFinished ? mul(sub(load(s + j * kWidth), reference[j]), set1(c))
+                               : fma(load(s + j * kWidth), set1(c), reference[j]));
   };
   constexpr int kStep = T::kPairs ? 2 : 1;
   float* out = scores;

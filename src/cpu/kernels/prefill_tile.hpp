@@ -9,7 +9,7 @@
 //   Pt  [units of keys][block], in the place of St
 #pragma once
 
-#include "cpu/kernels/kernel.hpp"
+#include "cpu/kernels/prefill.hpp"
 #include "cpu/simd/simd.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
@@ -24,22 +24,21 @@ template <int NR>
 inline constexpr int kBroadcasts = (kRegisters >= 32 ? 8 : 4) * (NR == 1 ? 2 : 1);
 inline constexpr int kMostBroadcasts = kBroadcasts<1>;
 
-inline constexpr int kLargestTile = 128;
-
 /// Keys a softmax step.
-TESSERA_INLINE int tile_of(const RunConstants&) { return kLargestTile; }
+TESSERA_INLINE int tile_of(const RunConstants&) { return kPrefillTile; }
 
 TESSERA_INLINE std::size_t round_up(std::size_t n, std::size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 /// Byte offsets in the scratch of one thread, each a multiple of 64.
 struct PrefillLayout {
   int tile;
-  int qk_units;      // of a row of Q and K
-  int value_columns; // dv, rounded up to what every micro-kernel divides
-  int k_stride, v_stride;  // units between rows of the K and V tiles: an odd number of lines, so that sets of L1 are all used
-  int capacity;      // vectors of rows that the state below has room for
-  std::size_t q, o, m, l, limits, seen;              // state of the rows of a pass
-  std::size_t k, v, scores, rows;  // one tile
+  int qk_units;       // of a row of Q and K
+  int value_columns;  // dv, rounded up to what every micro-kernel divides
+  int k_stride,
+      v_stride;  // units between rows of the K and V tiles: an odd number of lines, so that sets of L1 are all used
+  int capacity;  // vectors of rows that the state below has room for
+  std::size_t q, o, m, l, limits, seen;  // state of the rows of a pass
+  std::size_t k, v, scores, rows;        // one tile
   std::size_t bytes;
 };
 

@@ -7,7 +7,8 @@
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 template <class T, int NR, Accumulate kHow>
-void weigh_all_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, int columns, float* o, const F (&factor)[NR]) {
+void weigh_all_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, int columns, float* o,
+                      const F (&factor)[NR]) {
   for (int c = 0; c < columns; c += kBroadcasts<NR>) {
     weigh_values<T, NR, kHow>(v + c, v_stride, p, units, o + c * NR * kWidth, factor);
   }
@@ -53,8 +54,8 @@ TESSERA_INLINE F multiply_add_seen(const float* v, const float* p, const M (&see
 /// For a tile in which some value is NaN or Inf: 0 * NaN would reach rows that may not see that key, so lanes without
 /// weight are left alone. Slow, and only met in caches with garbage or problems with NaN.
 template <class T, int NR>
-void weigh_values_carefully(const float* v, std::ptrdiff_t v_stride, const float* p, int units, int columns, bool fresh, float* o,
-                            const F (&factor)[NR]) {
+void weigh_values_carefully(const float* v, std::ptrdiff_t v_stride, const float* p, int units, int columns, bool fresh,
+                            float* o, const F (&factor)[NR]) {
   constexpr int kLanes = NR * kWidth;
   for (int j = 0; j < NR; ++j) {
     for (int c = 0; c < columns; ++c) {

@@ -6,17 +6,18 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
-/// State of the rows of a block; c and to_natural turn m into the log2 and the natural domain.
+/// State of the rows of a block; to_partial and to_natural turn m into the units of a partial and of an LSE.
 struct BlockState {
   const float *o, *m, *l;
   bool seen;  // o was written
-  float to_log2;
+  float to_partial;
   double to_natural;
 };
 
 /// out[i][0 ... dv) = O of lane i * norm of lane i, for the first `valid` lanes of vector j.
 template <class Write>
-TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const float* norm, int dv, int valid, const Write& write) {
+TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const float* norm, int dv, int valid,
+                                const Write& write) {
   const F n = load(norm);
   for (int c = 0; c < dv; c += kWidth) {
     F block[kWidth];
@@ -58,38 +59,41 @@ void write_outputs(const RunConstants& constants, const Sequence& sequence, std:
       if (sequence.lse) sequence.lse[head * sequence.lse_stride_head + query] = lse;
       out[i] = reinterpret_cast<Stored*>(sequence.o + query * sequence.o_stride_token + head * sequence.o_stride_head);
     }
-    write_lanes(state.o + j * kWidth, vectors * kWidth, state.seen, norm, constants.dv, valid, [&](int i, int c, F x) __attribute__((always_inline)) {
-      if (constants.dv - c >= kWidth) {
-        T::write(out[i] + c, x);
-      } else {
-        T::write_n(out[i] + c, x, constants.dv - c);
-      }
-    });
+    write_lanes(
+        state.o + j * kWidth, vectors * kWidth, state.seen, norm, constants.dv,
+        valid, [&](int i, int c, F x) __attribute__((always_inline)) {
+          if (constants.dv - c >= kWidth) {
+            T::write(out[i] + c, x);
+          } else {
+            T::write_n(out[i] + c, x, constants.dv - c);
+          }
+        });
   }
 }
 
 /// Rows from `index` on of the partial.
-TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& partial, std::int64_t index, int rows, int vectors,
-                          const BlockState& state) {
+TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& partial, std::int64_t index, int rows,
+                                  int vectors, const BlockState& state) {
   alignas(64) float one[kWidth];
   for (int i = 0; i < kWidth; ++i) one[i] = 1;
   for (int j = 0; j < vectors; ++j) {
     const int valid = rows - j * kWidth < kWidth ? rows - j * kWidth : kWidth;
     float* o = partial.o + (index + j * kWidth) * constants.dv;
     for (int i = 0; i < valid; ++i) {
-      const float at = state.m[j * kWidth + i], l = state.l[j * kWidth + i], m = at * state.to_log2;
-      const bool overflow = __builtin_isinf(m) && !__builtin_isinf(at);
-      partial.l[index + j * kWidth + i] = l;
+      const float l = state.l[j * kWidth + i], m = state.m[j * kWidth + i] * state.to_partial;
       // A NaN among keys that are otherwise -inf must not be taken for an empty row.
-      partial.m[index + j * kWidth + i] = overflow ? __builtin_copysignf(3.4e38f, m) : __builtin_isnan(l) && m < 0 && __builtin_isinf(m) ? 0 : m;
+      partial.m[index + j * kWidth + i] = __builtin_isnan(l) && m < 0 && __builtin_isinf(m) ? 0 : m;
+      partial.l[index + j * kWidth + i] = l;
     }
-    write_lanes(state.o + j * kWidth, vectors * kWidth, state.seen, one, constants.dv, valid, [&](int i, int c, F x) __attribute__((always_inline)) {
-      if (constants.dv - c >= kWidth) {
-        store(o + i * constants.dv + c, x);
-      } else {
-        store_n(o + i * constants.dv + c, x, constants.dv - c);
-      }
-    });
+    write_lanes(
+        state.o + j * kWidth, vectors * kWidth, state.seen, one, constants.dv,
+        valid, [&](int i, int c, F x) __attribute__((always_inline)) {
+          if (constants.dv - c >= kWidth) {
+            store(o + i * constants.dv + c, x);
+          } else {
+            store_n(o + i * constants.dv + c, x, constants.dv - c);
+          }
+        });
   }
 }
 

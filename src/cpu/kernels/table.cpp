@@ -3,6 +3,7 @@
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/kernel.hpp"
 #include "cpu/kernels/merge.hpp"
+#include "cpu/kernels/prefill.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
@@ -10,14 +11,14 @@ const KernelTable& kernel_table();
 
 namespace {
 
-constexpr AttentionKernel kNone = {nullptr, nullptr, 0};
-
 //                 f32    f16    bf16
 constexpr KernelTable kTable = {
     /*decode*/ {{decode_f32, decode_scratch_f32, kDecodeTile},
                 {decode_f16, decode_scratch_f16, kDecodeTile},
                 {decode_bf16, decode_scratch_bf16, kDecodeTile}},
-    /*prefill*/ {kNone, kNone, kNone},
+    /*prefill*/ {{prefill_f32, prefill_scratch_f32, kPrefillTile},
+                 {prefill_f16, prefill_scratch_f16, kPrefillTile},
+                 {prefill_bf16, prefill_scratch_bf16, kPrefillTile}},
     /*merge*/ {merge_f32, merge_f16, merge_bf16},
     /*decode_max_rows*/ 16,
 };

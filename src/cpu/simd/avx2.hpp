@@ -117,8 +117,10 @@ TESSERA_INLINE void transpose(F (&r)[8]) {
   F t[8];
 #pragma GCC unroll 2
   for (int i = 0; i < 8; i += 4) {  // blocks of 4 x 4, in each 128-bit lane
-    const __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(r[i], r[i + 1])), b = _mm256_castps_pd(_mm256_unpackhi_ps(r[i], r[i + 1]));
-    const __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(r[i + 2], r[i + 3])), d = _mm256_castps_pd(_mm256_unpackhi_ps(r[i + 2], r[i + 3]));
+    const __m256d a = _mm256_castps_pd(_mm256_unpacklo_ps(r[i], r[i + 1])),
+                  b = _mm256_castps_pd(_mm256_unpackhi_ps(r[i], r[i + 1]));
+    const __m256d c = _mm256_castps_pd(_mm256_unpacklo_ps(r[i + 2], r[i + 3])),
+                  d = _mm256_castps_pd(_mm256_unpackhi_ps(r[i + 2], r[i + 3]));
     t[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
     t[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
     t[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));

@@ -96,8 +96,10 @@ TESSERA_INLINE void transpose(F (&r)[16]) {
   F t[16];
 #pragma GCC unroll 4
   for (int i = 0; i < 16; i += 4) {  // blocks of 4 x 4, in each 128-bit lane
-    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(r[i], r[i + 1])), b = _mm512_castps_pd(_mm512_unpackhi_ps(r[i], r[i + 1]));
-    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(r[i + 2], r[i + 3])), d = _mm512_castps_pd(_mm512_unpackhi_ps(r[i + 2], r[i + 3]));
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(r[i], r[i + 1])),
+                  b = _mm512_castps_pd(_mm512_unpackhi_ps(r[i], r[i + 1]));
+    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(r[i + 2], r[i + 3])),
+                  d = _mm512_castps_pd(_mm512_unpackhi_ps(r[i + 2], r[i + 3]));
     t[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
     t[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
     t[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+// The prefill kernel of every ISA and dtype, called through the kernel seam, against a plain loop in double.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/convert.hpp"
+#include "cpu/kernels/kernel.hpp"
+#include "cpu/simd/isa_test.hpp"
+
+#define TESSERA_ISA(name)            \
+  namespace tessera::cpu::name {     \
+  const KernelTable& kernel_table(); \
+  }
+#include "cpu/kernels/kernels.inc"
+#undef TESSERA_ISA
+
+namespace tessera::cpu {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+AttentionKernel kernel_of(std::string_view isa, DTypeIndex dtype) {
+#define TESSERA_ISA(name) \
+  if (isa == #name) return name::kernel_table().prefill[static_cast<int>(dtype)];
+#include "cpu/kernels/kernels.inc"
+#undef TESSERA_ISA
+  std::abort();
+}
+
+std::string dtype_name(DTypeIndex dtype) {
+  return dtype == DTypeIndex::f32 ? "f32" : dtype == DTypeIndex::f16 ? "f16" : "bf16";
+}
+
+float to_float(DTypeIndex dtype, const std::byte* p) {
+  if (dtype == DTypeIndex::f32) {
+    float x;
+    std::memcpy(&x, p, 4);
+    return x;
+  }
+  std::uint16_t h;
+  std::memcpy(&h, p, 2);
+  return dtype == DTypeIndex::f16 ? base::f16_to_float(h) : base::bf16_to_float(h);
+}
+
+void put(DTypeIndex dtype, std::byte* p, float x) {
+  if (dtype == DTypeIndex::f32) {
+    std::memcpy(p, &x, 4);
+  } else {
+    const std::uint16_t h = dtype == DTypeIndex::f16 ? base::float_to_f16(x) : base::float_to_bf16(x);
+    std::memcpy(p, &h, 2);
+  }
+}
+
+struct Case {
+  DTypeIndex dtype = DTypeIndex::f32;
+  int hq = 2, hkv = 1, dqk = 16, dv = 16;
+  std::int64_t sq = 40, skv = 70, offset = 30;
+  std::int64_t left = kUnbounded, right = 0;
+  float scale = 0.25f, softcap = 0;
+  bool alibi = false, sink = false, bias = false, mask = false;
+  BiasType bias_type = BiasType::f32;
+  std::int64_t page = 0;
+  bool head_major = false;
+  std::int64_t rows_per_item = 0;   // 0: all
+  std::int64_t keys_per_split = 0;  // 0: direct
+  bool one_head_items = true;
+  unsigned seed = 1;
+
+  std::string name() const {
+    std::string s = dtype_name(dtype);
+    const auto add = [&s](const char* what, double x) { s += std::string(" ") + what + std::to_string(x); };
+    add("hq", hq), add("hkv", hkv), add("dqk", dqk), add("dv", dv), add("sq", sq), add("skv", skv), add("offset", offset);
+    add("left", double(left)), add("right", double(right)), add("scale", scale), add("softcap", softcap);
+    add("alibi", alibi), add("sink", sink), add("bias", bias), add("mask", mask), add("page", page),
+        add("head_major", head_major);
+    add("rows_per_item", rows_per_item), add("keys_per_split", keys_per_split), add("seed", seed);
+    return s;
+  }
+};
+
+/// The tensors of a case, and its run through a kernel.
+class Tensors {
+ public:
+  explicit Tensors(const Case& c) : c_(c), elem_(c.dtype == DTypeIndex::f32 ? 4 : 2), random_(c.seed) {
+    q_ = tensor(c.sq * c.hq * c.dqk, 1.0f);
+    k_ = tensor(slots() * c.hkv * c.dqk, 1.0f);
+    v_ = tensor(slots() * c.hkv * c.dv, 1.0f);
+    for (std::int64_t i = 0; i < pages(); ++i) table_.push_back(static_cast<std::int32_t>(i));
+    std::shuffle(table_.begin(), table_.end(), random_);
+    std::normal_distribution<float> normal;
+    for (int h = 0; h < c.hq; ++h) slopes_.push_back(1.0f / float(2 + h)), sink_.push_back(normal(random_));
+    const auto size = static_cast<std::size_t>(c.hq * c.sq * c.skv);
+    for (std::size_t i = 0; i < size; ++i) {
+      bias_.push_back(random_() % 7 == 0 ? -kInf : base::bf16_to_float(base::float_to_bf16(normal(random_))));
+      mask_.push_back(random_() % 3 == 0 ? 0 : 1 + random_() % 255);
+    }
+    const int bias_bytes = c.bias_type == BiasType::f32 ? 4 : 2;
+    bias_bytes_.resize(size * 4);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (c.bias_type == BiasType::f16) bias_[i] = base::f16_to_float(base::float_to_f16(bias_[i]));
+      put(static_cast<DTypeIndex>(c.bias_type), bias_bytes_.data() + i * bias_bytes, bias_[i]);
+    }
+  }
+
+  std::int64_t pages() const { return c_.page ? (c_.skv + c_.page - 1) / c_.page + 2 : 0; }
+  std::int64_t slots() const { return c_.page ? pages() * c_.page : c_.skv; }
+  std::byte* k_at(std::int64_t key, int head, int x) { return k_.data() + (slot(key, head) * c_.dqk + x) * elem_; }
+  std::byte* v_at(std::int64_t key, int head, int x) { return v_.data() + (slot(key, head) * c_.dv + x) * elem_; }
+  void set_bias(std::size_t i, float x) {
+    bias_[i] = x;
+    put(static_cast<DTypeIndex>(c_.bias_type), bias_bytes_.data() + i * (c_.bias_type == BiasType::f32 ? 4 : 2), x);
+  }
+  void hide(std::int64_t key) {
+    for (std::int64_t row = 0; row < c_.hq * c_.sq; ++row) {
+      const auto at = static_cast<std::size_t>(row * c_.skv + key);
+      mask_[at] = 0;
+      set_bias(at, -kInf);
+    }
+  }
+  void set_q(float x) {
+    for (std::size_t i = 0; i < q_.size(); i += elem_) put(c_.dtype, q_.data() + i, x);
+  }
+  /// Whatever no key of [0, skv) uses, in pages too.
+  void poison_unused(float x) {
+    std::vector<char> used(static_cast<std::size_t>(slots() * c_.hkv), 0);
+    for (std::int64_t key = 0; key < c_.skv; ++key) {
+      for (int h = 0; h < c_.hkv; ++h) used[static_cast<std::size_t>(slot(key, h))] = 1;
+    }
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      if (used[i]) continue;
+      for (int e = 0; e < c_.dqk; ++e) put(c_.dtype, k_.data() + (i * c_.dqk + e) * elem_, x);
+      for (int e = 0; e < c_.dv; ++e) put(c_.dtype, v_.data() + (i * c_.dv + e) * elem_, x);
+    }
+  }
+
+  void run(const AttentionKernel& kernel) {
+    const std::int64_t group = c_.hq / c_.hkv, rows = c_.sq * group;
+    constants_ = {};
+    constants_.num_q_heads = c_.hq, constants_.num_kv_heads = c_.hkv, constants_.group = static_cast<int>(group);
+    constants_.dqk = c_.dqk, constants_.dv = c_.dv, constants_.tile_kv = kernel.tile_kv;
+    constants_.softmax_scale = c_.scale, constants_.softcap = c_.softcap;
+    constants_.window_left = c_.left, constants_.window_right = c_.right, constants_.page_size = c_.page;
+    constants_.alibi_slopes = c_.alibi ? slopes_.data() : nullptr, constants_.sink = c_.sink ? sink_.data() : nullptr;
+    constants_.bias_type = c_.bias_type;
+
+    o_.assign(static_cast<std::size_t>(c_.sq * c_.hq * c_.dv * elem_), std::byte{0xff});
+    lse_.assign(static_cast<std::size_t>(c_.hq * c_.sq), kNan);
+    Sequence s = {};
+    s.q = q_.data(), s.q_stride_token = c_.hq * c_.dqk * elem_, s.q_stride_head = c_.dqk * elem_;
+    s.o = o_.data(), s.o_stride_token = c_.hq * c_.dv * elem_, s.o_stride_head = c_.dv * elem_;
+    s.lse = lse_.data(), s.lse_stride_head = c_.sq;
+    s.k = view(k_.data(), c_.dqk), s.v = view(v_.data(), c_.dv);
+    s.block_table = c_.page ? table_.data() : nullptr;
+    s.seqlen_q = c_.sq, s.seqlen_kv = c_.skv, s.position_offset = c_.offset;
+    if (c_.bias) s.bias = {bias_bytes_.data(), c_.sq * c_.skv, c_.skv, 1};
+    if (c_.mask) s.mask = {reinterpret_cast<const std::byte*>(mask_.data()), c_.sq * c_.skv, c_.skv, 1};
+
+    const std::int64_t step = c_.rows_per_item ? c_.rows_per_item : rows;
+    const int heads = c_.one_head_items ? 1 : c_.hkv;
+    std::vector<std::byte> memory(kernel.scratch_bytes(constants_, std::min(step, rows)) + 64 + kGuard, std::byte{0xff});
+    auto* scratch = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
+    std::byte* scratch_end = scratch + kernel.scratch_bytes(constants_, std::min(step, rows));
+    for (std::int64_t row = 0; row < rows; row += step) {
+      for (int h = 0; h < c_.hkv; h += heads) {
+        WorkItem item = {};
+        item.sequence = &s;
+        item.kv_head_begin = h, item.kv_head_end = h + heads;
+        item.row_begin = row, item.row_end = std::min(rows, row + step);
+        item.key_begin = 0, item.key_end = c_.skv;
+        if (c_.keys_per_split == 0) {
+          kernel.run(constants_, item, scratch, nullptr);
+        } else {
+          run_split(kernel, item, scratch);
+        }
+      }
+    }
+    for (std::byte* p = scratch_end; p < scratch_end + kGuard; ++p)
+      ASSERT_EQ(*p, std::byte{0xff}) << "wrote beyond its scratch";
+  }
+
+  /// Compares every row with the double loop; nan_rows: rows at which NaN is the right answer are told by the loop itself.
+  void check() {
+    for (std::int64_t i = 0; i < c_.sq; ++i) {
+      for (int h = 0; h < c_.hq; ++h) check_row(i, h);
+    }
+  }
+
+  const std::vector<std::byte>& o() const { return o_; }
+  const std::vector<float>& lse() const { return lse_; }
+  float o_at(std::int64_t i, int h, int x) const {
+    return to_float(c_.dtype, o_.data() + ((i * c_.hq + h) * c_.dv + x) * elem_);
+  }
+  float lse_at(std::int64_t i, int h) const { return lse_[static_cast<std::size_t>(h * c_.sq + i)]; }
+
+ private:
+  static constexpr std::ptrdiff_t kGuard = 256;
+
+  std::vector<std::byte> tensor(std::int64_t n, float deviation) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(n * elem_));
+    std::normal_distribution<float> normal(0, deviation);
+    for (std::int64_t i = 0; i < n; ++i) put(c_.dtype, bytes.data() + i * elem_, normal(random_));
+    return bytes;
+  }
+
+  /// Index of (key, head) in rows of the head dim.
+  std::int64_t slot(std::int64_t key, int head) const {
+    if (!c_.page) return key * c_.hkv + head;
+    const std::int64_t page = table_[static_cast<std::size_t>(key / c_.page)], at = key % c_.page;
+    return c_.head_major ? (page * c_.hkv + head) * c_.page + at : (page * c_.page + at) * c_.hkv + head;
+  }
+
+  KvView view(const std::byte* base, int dim) const {
+    const std::int64_t row = dim * elem_;
+    if (c_.head_major) return {base, c_.page * c_.hkv * row, row, c_.page * row};
+    return {base, c_.page * c_.hkv * row, c_.hkv * row, row};
+  }
+
+  void run_split(const AttentionKernel& kernel, WorkItem item, std::byte* scratch) {
+    const std::int64_t rows = (item.row_end - item.row_begin) * (item.kv_head_end - item.kv_head_begin);
+    const std::int64_t splits = (c_.skv + c_.keys_per_split - 1) / c_.keys_per_split;
+    const auto n = static_cast<std::size_t>(rows * splits);
+    std::vector<float> o(n * c_.dv, kNan), m(n, kNan), l(n, kNan);
+    for (std::int64_t split = 0; split < splits; ++split) {
+      item.key_begin = split * c_.keys_per_split;
+      item.key_end = std::min(c_.skv, item.key_begin + c_.keys_per_split);
+      item.partial = {&o[split * rows * c_.dv], &m[split * rows], &l[split * rows]};
+      kernel.run(constants_, item, scratch, nullptr);
+    }
+    for (std::int64_t x = 0; x < rows; ++x) merge_row(item, x, rows, splits, o, m, l);
+  }
+
+  void merge_row(const WorkItem& item, std::int64_t x, std::int64_t rows, std::int64_t splits, const std::vector<float>& o,
+                 const std::vector<float>& m, const std::vector<float>& l) {
+    const std::int64_t group = c_.hq / c_.hkv, per_head = item.row_end - item.row_begin;
+    const std::int64_t r = item.row_begin + x % per_head, i = r / group,
+                       h = (item.kv_head_begin + x / per_head) * group + r % group;
+    const double unit = c_.bias ? 1 : std::log(2.0);  // of m: natural where there is a bias, else log2
+    double highest = c_.sink ? sink_[static_cast<std::size_t>(h)] : -kInf;
+    for (std::int64_t s = 0; s < splits; ++s) highest = std::max(highest, m[s * rows + x] * unit);
+    double sum = c_.sink ? std::exp(sink_[static_cast<std::size_t>(h)] - highest) : 0;
+    std::vector<double> total(c_.dv, 0.0);
+    for (std::int64_t s = 0; s < splits; ++s) {
+      if (m[s * rows + x] == -kInf) continue;
+      const double w = std::exp(m[s * rows + x] * unit - highest);
+      sum += w * l[s * rows + x];
+      for (int e = 0; e < c_.dv; ++e) total[e] += w * o[(s * rows + x) * c_.dv + e];
+    }
+    lse_[h * c_.sq + i] = static_cast<float>(sum == 0 ? -kInf : highest + std::log(sum));
+    for (int e = 0; e < c_.dv; ++e) {
+      put(c_.dtype, o_.data() + ((i * c_.hq + h) * c_.dv + e) * elem_, static_cast<float>(sum == 0 ? 0 : total[e] / sum));
+    }
+  }
+
+  double score(std::int64_t i, int h, std::int64_t j) {
+    double s = 0;
+    for (int e = 0; e < c_.dqk; ++e) {
+      s += double(to_float(c_.dtype, q_.data() + ((i * c_.hq + h) * c_.dqk + e) * elem_)) *
+           to_float(c_.dtype, k_at(j, h / (c_.hq / c_.hkv), e));
+    }
+    s *= c_.scale;
+    if (c_.softcap != 0) s = c_.softcap * std::tanh(s / c_.softcap);
+    if (c_.bias) s += bias_[static_cast<std::size_t>((h * c_.sq + i) * c_.skv + j)];
+    if (c_.alibi) s -= slopes_[static_cast<std::size_t>(h)] * std::abs(double(i + c_.offset - j));
+    return s;
+  }
+
+  void check_row(std::int64_t i, int h) {
+    std::vector<double> s;
+    std::vector<std::int64_t> keys;
+    for (std::int64_t j = 0; j < c_.skv; ++j) {
+      const auto at = static_cast<std::size_t>((h * c_.sq + i) * c_.skv + j);
+      const std::int64_t position = i + c_.offset;
+      if (j < position - c_.left || j > position + c_.right || (c_.mask && !mask_[at]) || (c_.bias && bias_[at] == -kInf))
+        continue;
+      s.push_back(score(i, h, j));
+      keys.push_back(j);
+    }
+    double highest = -kInf, largest = 4;
+    for (double x : s) highest = std::isnan(x) || x > highest ? x : highest, largest = std::max(largest, std::abs(x));
+    if (c_.sink) highest = std::max<double>(highest, sink_[static_cast<std::size_t>(h)]);
+    double sum = c_.sink ? std::exp(sink_[static_cast<std::size_t>(h)] - highest) : 0;
+    for (double& x : s) sum += x = std::exp(x - highest);
+    const double lse = sum == 0 ? -kInf : highest + std::log(sum);
+    const double lse_error = std::abs(lse - lse_at(i, h));
+    const bool same = lse == lse_at(i, h) || (std::isnan(lse) && std::isnan(lse_at(i, h)));
+    ASSERT_TRUE(same || lse_error <= 5e-6 * std::max(2.0, std::abs(lse)))
+        << c_.name() << " query " << i << " head " << h << ": LSE " << lse_at(i, h) << " for " << lse;
+    // A score is off by its own rounding, which the exponential turns into a relative error; then O is rounded.
+    const double epsilon = 6e-7 * largest + (c_.dtype == DTypeIndex::f32   ? 0
+                                             : c_.dtype == DTypeIndex::f16 ? 0x1p-11
+                                                                           : 0x1p-8);
+    for (int e = 0; e < c_.dv; ++e) {
+      double o = 0, magnitude = 0;
+      for (std::size_t n = 0; n < s.size(); ++n) {
+        const double term = s[n] / sum * to_float(c_.dtype, v_at(keys[n], h / (c_.hq / c_.hkv), e));
+        o += term, magnitude += std::abs(term);
+      }
+      const double got = o_at(i, h, e);
+      if (std::isnan(o) && std::isnan(got)) continue;
+      ASSERT_LE(std::abs(o - got), epsilon * (std::abs(o) + magnitude))
+          << c_.name() << " query " << i << " head " << h << " feature " << e << ": " << got << " for " << o;
+    }
+  }
+
+  Case c_;
+  int elem_;
+  std::mt19937 random_;
+  std::vector<std::byte> q_, k_, v_, o_, bias_bytes_;
+  std::vector<std::int32_t> table_;
+  std::vector<float> slopes_, sink_, bias_, lse_;
+  std::vector<std::uint8_t> mask_;
+  RunConstants constants_;
+};
+
+class Prefill : public testing::TestWithParam<std::tuple<std::string_view, DTypeIndex>> {
+ protected:
+  Case base() const {
+    Case c;
+    c.dtype = std::get<1>(GetParam());
+    return c;
+  }
+  AttentionKernel kernel() const { return kernel_of(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+  void check(const Case& c) const {
+    SCOPED_TRACE(c.name());
+    Tensors s(c);
+    s.run(kernel());
+    if (!testing::Test::HasFatalFailure()) s.check();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Prefill,
+                         testing::Combine(testing::ValuesIn(isas_of_this_machine()),
+                                          testing::Values(DTypeIndex::f32, DTypeIndex::f16, DTypeIndex::bf16)),
+                         [](const auto& info) {
+                           const DTypeIndex dtype = std::get<1>(info.param);
+                           return std::string(std::get<0>(info.param)) + "_" + dtype_name(dtype);
+                         });
+
+TEST_P(Prefill, EveryHeadDim) {
+  for (int d : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 40, 63, 64, 65, 80, 96, 100, 128, 129, 192, 255, 256}) {
+    Case c = base();
+    c.dqk = d, c.dv = 1 + (d * 37) % 256, c.sq = 9, c.skv = 21, c.offset = 12, c.scale = 1 / std::sqrt(float(d));
+    check(c);
+    std::swap(c.dqk, c.dv);
+    c.scale = 1 / std::sqrt(float(c.dqk));
+    check(c);
+  }
+}
+
+TEST_P(Prefill, EveryRowCountAndGroup) {
+  for (int group : {1, 2, 3, 5, 7, 8}) {
+    for (std::int64_t sq : {1, 2, 3, 5, 8, 11, 16, 17, 25, 33, 49, 64}) {
+      Case c = base();
+      c.hq = 2 * group, c.hkv = 2, c.sq = sq, c.skv = sq + 13, c.offset = 13, c.one_head_items = sq % 2 == 0;
+      check(c);
+    }
+  }
+}
+
+TEST_P(Prefill, EveryKeyCount) {
+  for (std::int64_t skv : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 127, 128, 129, 130, 143, 255, 256, 257, 300}) {
+    Case c = base();
+    c.sq = 14, c.skv = skv, c.offset = skv - c.sq, c.right = kUnbounded;
+    check(c);
+    c.right = 0;
+    check(c);
+    c.offset = 0;
+    check(c);
+  }
+}
+
+TEST_P(Prefill, Windows) {
+  for (std::int64_t left :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{9}, std::int64_t{127}, std::int64_t{140}, kUnbounded}) {
+    for (std::int64_t right : {std::int64_t{0}, std::int64_t{130}, kUnbounded}) {
+      for (std::int64_t offset : {-20, 77, 200}) {
+        Case c = base();
+        c.hq = 3, c.sq = 45, c.skv = 200, c.offset = offset, c.left = left, c.right = right, c.dqk = 5, c.dv = 6;
+        check(c);
+      }
+    }
+  }
+}
+
+TEST_P(Prefill, ScoreOptions) {
+  for (int options = 1; options < 64; ++options) {
+    Case c = base();
+    c.softcap = options & 1 ? 1.5f : 0, c.alibi = options & 2, c.sink = options & 4, c.bias = options & 8,
+    c.mask = options & 16;
+    c.bias_type = static_cast<BiasType>(options % 3);
+    c.sq = 20, c.skv = 150, c.offset = 130, c.right = options & 32 ? 0 : kUnbounded, c.hq = 6, c.hkv = 2;
+    c.seed = static_cast<unsigned>(options);
+    check(c);
+  }
+}
+
+TEST_P(Prefill, Scales) {
+  for (float scale : {-0.3f, 0.0f, 1e-3f, 2.0f}) {
+    Case c = base();
+    c.scale = scale, c.skv = 200, c.offset = 160;
+    check(c);
+    c.softcap = 2, c.sink = true;
+    check(c);
+  }
+}
+
+TEST_P(Prefill, PagesAndSplits) {
+  for (std::int64_t page : {1, 3, 16, 128}) {
+    for (std::int64_t split : {0, 1, 50, 128}) {
+      Case c = base();
+      c.page = page, c.keys_per_split = split, c.head_major = split == 50, c.sq = 4, c.skv = 210, c.offset = 206;
+      c.hq = 8, c.hkv = 4, c.one_head_items = page == 3, c.sink = page == 16, c.bias = page == 128;
+      SCOPED_TRACE(c.name());
+      Tensors s(c);
+      s.poison_unused(page == 3 ? kInf : kNan);
+      s.run(kernel());
+      s.check();
+    }
+  }
+}
+
+TEST_P(Prefill, RowsDoNotFitInOnePass) {
+  Case c = base();
+  c.hq = 16, c.hkv = 2, c.dqk = 256, c.dv = 256, c.sq = 50, c.skv = 150, c.offset = 0, c.one_head_items = false,
+  c.scale = 1 / 16.0f;
+  check(c);
+}
+
+TEST_P(Prefill, BitsDoNotDependOnTheRowRange) {
+  for (bool options : {false, true}) {
+    Case c = base();
+    c.hq = 3, c.sq = 70, c.skv = 300, c.offset = 230, c.left = 150, c.dqk = 24, c.dv = 40, c.scale = 1.0f,
+    c.mask = c.alibi = options;
+    Tensors whole(c);
+    whole.run(kernel());
+    for (std::int64_t rows : {1, 2, 5, 16, 31, 48, 100}) {
+      c.rows_per_item = rows, c.page = rows == 5 ? 7 : 0;
+      if (c.page) continue;
+      Tensors parts(c);
+      parts.run(kernel());
+      EXPECT_EQ(std::memcmp(whole.o().data(), parts.o().data(), whole.o().size()), 0) << c.name();
+      EXPECT_EQ(std::memcmp(whole.lse().data(), parts.lse().data(), whole.lse().size() * 4), 0) << c.name();
+    }
+  }
+}
+
+TEST_P(Prefill, InvisibleKeysMayBeAnything) {
+  for (float poison : {kNan, kInf, -kInf}) {
+    for (std::int64_t bad : {0, 1, 62, 63, 127, 128}) {
+      Case c = base();
+      c.hq = 3, c.sq = 70, c.skv = 130, c.offset = 60, c.left = 40, c.dv = 20;
+      Tensors clean(c), dirty(c);
+      clean.run(kernel());
+      for (int e = 0; e < c.dqk; ++e) put(c.dtype, dirty.k_at(bad, 0, e), poison);
+      for (int e = 0; e < c.dv; ++e) put(c.dtype, dirty.v_at(bad, 0, e), poison);
+      dirty.run(kernel());
+      for (std::int64_t i = 0; i < c.sq; ++i) {
+        const std::int64_t position = i + c.offset;
+        if (bad <= position && bad >= position - c.left) continue;
+        for (int h = 0; h < c.hq; ++h) {
+          ASSERT_EQ(clean.lse_at(i, h), dirty.lse_at(i, h)) << c.name() << " query " << i << " bad key " << bad;
+          for (int e = 0; e < c.dv; ++e)
+            ASSERT_EQ(clean.o_at(i, h, e), dirty.o_at(i, h, e)) << c.name() << " query " << i << " bad key " << bad;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Prefill, MaskedKeysMayBeAnything) {
+  for (bool bias : {false, true}) {
+    Case c = base();
+    c.hq = 2, c.sq = 9, c.skv = 40, c.offset = 31, c.mask = !bias, c.bias = bias;
+    Tensors clean(c), dirty(c);
+    clean.run(kernel());
+    // Key 17 is hidden from every row by the mask or the bias.
+    Tensors* setups[] = {&clean, &dirty};
+    for (Tensors* s : setups) s->hide(17);
+    for (int e = 0; e < c.dqk; ++e) put(c.dtype, dirty.k_at(17, 0, e), kNan);
+    for (int e = 0; e < c.dv; ++e) put(c.dtype, dirty.v_at(17, 0, e), kNan);
+    clean.run(kernel());
+    dirty.run(kernel());
+    EXPECT_EQ(std::memcmp(clean.o().data(), dirty.o().data(), clean.o().size()), 0) << c.name();
+    EXPECT_EQ(std::memcmp(clean.lse().data(), dirty.lse().data(), clean.lse().size() * 4), 0) << c.name();
+  }
+}
+
+TEST_P(Prefill, VisibleNanReachesItsRowsAlone) {
+  Case c = base();
+  c.sq = 60, c.skv = 60, c.offset = 0;
+  Tensors s(c);
+  put(c.dtype, s.k_at(59, 0, 3), kNan);
+  put(c.dtype, s.v_at(50, 0, 2), kInf);
+  s.run(kernel());
+  for (std::int64_t i = 0; i < c.sq; ++i) {
+    for (int e = 0; e < c.dv; ++e) {
+      const float o = s.o_at(i, 0, e);
+      if (i == 59) {
+        EXPECT_TRUE(std::isnan(o));
+      } else if (i >= 50 && e == 2) {
+        EXPECT_EQ(o, kInf);
+      } else {
+        EXPECT_TRUE(std::isfinite(o)) << i << " " << e;
+      }
+    }
+    EXPECT_EQ(std::isnan(s.lse_at(i, 0)), i == 59);
+  }
+}
+
+TEST_P(Prefill, HugeFiniteBiasDoesNotMask) {
+  if (std::get<1>(GetParam()) != DTypeIndex::f32) return;  // one dtype is enough
+  Case c = base();
+  c.sq = 3, c.skv = 6, c.offset = 6, c.bias = true, c.hq = 1;
+  for (float bias : {-3.4e38f, -1e30f, 3e38f}) {
+    Tensors s(c);
+    s.set_q(0);
+    for (std::size_t i = 0; i < 18; ++i) s.set_bias(i, bias);
+    s.run(kernel());
+    s.check();
+    c.keys_per_split = c.keys_per_split ? 0 : 2;
+  }
+}
+
+TEST_P(Prefill, NoKeysAtAll) {
+  Case c = base();
+  c.skv = 1, c.offset = -1000, c.sink = true;
+  check(c);
+  c.sink = false;
+  check(c);
+}
+
+}  // namespace
+}  // namespace tessera::cpu
