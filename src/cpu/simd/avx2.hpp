@@ -111,8 +111,6 @@ TESSERA_INLINE F exp2(F x) {
   return _mm256_or_ps(_mm256_and_ps(_mm256_castsi256_ps(scaled), finite), _mm256_and_ps(x, nan));
 }
 
-TESSERA_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
-
 TESSERA_INLINE void transpose(F (&r)[8]) {
   F t[8];
 #pragma GCC unroll 2

@@ -90,8 +90,6 @@ TESSERA_INLINE F exp2(F x) {
   return _mm512_maskz_scalef_ps(finite, p, n);
 }
 
-TESSERA_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
-
 TESSERA_INLINE void transpose(F (&r)[16]) {
   F t[16];
 #pragma GCC unroll 4

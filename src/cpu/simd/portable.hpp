@@ -135,8 +135,6 @@ TESSERA_INLINE F exp2(F x) {
   return float_of(select_bits((M)(x != x), bits_of(x), finite));
 }
 
-TESSERA_INLINE F div(F a, F b) { return a / b; }
-
 TESSERA_INLINE void transpose(F (&r)[4]) {
   const F a = r[0], b = r[1], c = r[2], d = r[3];
   for (int i = 0; i < 4; ++i) r[i] = F{a[i], b[i], c[i], d[i]};

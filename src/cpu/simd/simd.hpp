@@ -18,7 +18,6 @@
 //   fold_blocks(v)                   of kWidth / 4 vectors at v, results of sum4: lane 4 g + j is the sum of lane j of
 //                                    every block of vector g. So kWidth vectors become the vector of their sums, and
 //                                    each sum is taken in the same order
-//   div(a, b)                        a / b, correctly rounded
 //   transpose(rows)                  of kWidth vectors, in place: lane j of vector i goes to lane i of vector j, bit for bit
 //   prefetch_l2(p)                   the line at p
 //
