@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tessera/roofline.hpp"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -83,6 +87,40 @@ class SpinBarrier {
   std::atomic<int> turn_{0};
 };
 
+/// Keeps the calling thread on one core, as long as this lives: a new thread may else share a core with its parent for
+/// milliseconds, and two threads would be found to do the work of one. Does nothing where there are fewer cores.
+class OneCore {
+ public:
+  OneCore(int thread, int num_threads) {
+#if defined(__linux__)
+    if (sched_getaffinity(0, sizeof before_, &before_) != 0 || CPU_COUNT(&before_) < num_threads) return;
+    int core = 0;
+    for (int left = thread;; ++core) {
+      if (CPU_ISSET(core, &before_) && left-- == 0) break;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    pinned_ = sched_setaffinity(0, sizeof one, &one) == 0;
+#else
+    (void)thread, (void)num_threads;
+#endif
+  }
+  ~OneCore() {
+#if defined(__linux__)
+    if (pinned_) sched_setaffinity(0, sizeof before_, &before_);
+#endif
+  }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+
+ private:
+#if defined(__linux__)
+  cpu_set_t before_;
+  bool pinned_ = false;
+#endif
+};
+
 /// Calls work(thread) on as many threads at once, the calling one among them.
 template <class Work>
 Status on_threads(int num_threads, Work work) {
@@ -90,12 +128,15 @@ Status on_threads(int num_threads, Work work) {
   std::atomic<int> go{0};  // 1: all are there, -1: give up
   const auto body = [&](int thread) {
     while (go.load(std::memory_order_acquire) == 0) std::this_thread::yield();
-    if (go.load(std::memory_order_relaxed) > 0) work(thread);
+    if (go.load(std::memory_order_relaxed) < 0) return;
+    const OneCore core(thread, num_threads);
+    work(thread);
   };
   Status status;
   try {
     for (int t = 1; t < num_threads; ++t) threads.emplace_back(body, t);
     go.store(1, std::memory_order_release);
+    const OneCore core(0, num_threads);
     work(0);
   } catch (const std::system_error&) {
     go.store(-1, std::memory_order_release);
