@@ -41,8 +41,10 @@
 
 #if defined(__x86_64__)
 #pragma GCC diagnostic push  // GCC 12 reports its own header's undefined vectors
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #endif
