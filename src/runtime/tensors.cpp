@@ -178,12 +178,18 @@ Status check_score_strides(const Problem& p, const std::string& name, const std:
 }
 
 Status check_options(const Problem& p, const AttentionTensors& t) {
+  // A bias or mask without elements may be null, like any other tensor without elements.
+  const bool any_scores = p.total_queries() > 0 && total_keys(p) > 0;
   if (Status s = check_option("alibi_slopes", p.has_alibi, t.alibi_slopes, sizeof(float)); !s) return s;
   if (Status s = check_option("sink", p.has_sink, t.sink, sizeof(float)); !s) return s;
   if (t.bias.dtype > DType::bf16)
     return Status::invalid("bias.dtype: " + number(static_cast<int>(t.bias.dtype)) + " is no data type");
-  if (Status s = check_option("bias", p.has_bias, t.bias.data, size_of(t.bias.dtype)); !s) return s;
-  if (Status s = check_option("mask", p.has_mask, t.mask.data, 1); !s) return s;
+  if (any_scores || t.bias.data) {
+    if (Status s = check_option("bias", p.has_bias, t.bias.data, size_of(t.bias.dtype)); !s) return s;
+  }
+  if (any_scores || t.mask.data) {
+    if (Status s = check_option("mask", p.has_mask, t.mask.data, 1); !s) return s;
+  }
   if (p.has_bias) {
     if (Status s = check_score_strides(p, "bias", t.bias.strides, static_cast<std::int64_t>(size_of(t.bias.dtype))); !s)
       return s;
