@@ -20,12 +20,15 @@ endif()
 add_test(NAME Includes.FollowTheTable COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py)
 
 foreach(isa ${TESSERA_ISAS})
-  if(TARGET tessera_${isa})
-    add_test(NAME Symbols.${isa}.StayInTheirNamespace
-             COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_isa_symbols.py ${CMAKE_NM} ${isa}
-                     $<TARGET_OBJECTS:tessera_${isa}>
-             COMMAND_EXPAND_LISTS)
-  endif()
+  set(objects "")
+  foreach(target tessera_${isa} tessera_unfused_${isa})
+    if(TARGET ${target})
+      list(APPEND objects $<TARGET_OBJECTS:${target}>)
+    endif()
+  endforeach()
+  add_test(NAME Symbols.${isa}.StayInTheirNamespace
+           COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_isa_symbols.py ${CMAKE_NM} ${isa} ${objects}
+           COMMAND_EXPAND_LISTS)
 endforeach()
 
 if(TARGET example_attention)
