@@ -25,7 +25,7 @@ ALLOWED = {
     "ascend/host": {"public", "base", "problem", "planner"},
     "runtime": {"public", "base", "problem", "planner", "reference", "cpu", "cpu/kernels", "ascend/host"},
     "capi": {"public"},
-    "cli": {"public"},
+    "cli": {"public", "bench"},
     "bench": {"public"},
     "examples": {"public"},
     "twin": {"planner/device_model"},
