@@ -49,6 +49,7 @@ MEMORY_CASE = "f16 b1 hq32 hkv32 d128 sq2048 skv2048 causal"
 # Outputs are sums of up to 4096 weighted values near 1; each library rounds P and O in its own way.
 TOLERANCE = {"f32": 1e-4, "f16": 4e-3, "bf16": 3e-2}
 ROUND_SECONDS = 0.06  # of timed runs, a turn
+SLOW_SECONDS = 1.0
 
 
 @contextlib.contextmanager
@@ -62,15 +63,18 @@ def quartiles(values):
 
 
 def alternate(workers, rounds):
-    """Seconds of each worker and round; a turn warms the caches up, then counts the median of its runs."""
-    turns = {name: [] for name in workers}
-    runs = {}
+    """Seconds of each worker and round; a turn warms the caches up, then counts the median of its runs. Whoever takes over
+    a second for a run has one turn only."""
+    turns, runs = {}, {}
     with timing():
         for name, worker in workers.items():
-            runs[name] = max(1, min(50, int(ROUND_SECONDS / min(worker.times(2)))))
+            seconds = worker.times(1)[0]
+            turns[name] = [seconds] if seconds > SLOW_SECONDS else []
+            if seconds <= SLOW_SECONDS:
+                runs[name] = max(1, min(50, int(ROUND_SECONDS / seconds)))
         for _ in range(rounds):
-            for name, worker in workers.items():
-                turns[name].append(statistics.median(worker.times(runs[name] + 1)[1:]))
+            for name in runs:
+                turns[name].append(statistics.median(workers[name].times(runs[name] + 1)[1:]))
     return turns
 
 

@@ -6,13 +6,13 @@ import zentorch
 import worker
 from torch_tensors import bits, bottom_right_mask, heads_first
 
-MAX_BYTES = 4 << 30
+MAX_BYTES = 1 << 30
 
 
 class Repeated:
     def __init__(self, case):
         if 2 * case.k.nbytes * case.group > MAX_BYTES:
-            raise worker.Unsupported("K and V repeated for each query head are over 4 GiB")
+            raise worker.Unsupported("K and V repeated for each query head are over 1 GiB")
         self.calls = []
         for q, k, v in case.sequences():
             options = {}
