@@ -140,6 +140,20 @@ def compare_layouts(arguments, pool, problem):
     return result
 
 
+def compare_memory(arguments):
+    """Peak bytes that a run takes beside its inputs, here and the unfused way."""
+    result = {"problem": MEMORY_CASE, "bytes": {}}
+    tessera = Worker([arguments.binary, "serve"], 2)
+    with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
+        write_inputs(MEMORY_CASE, [int(x) for x in tessera.ask("lengths", MEMORY_CASE).split()], folder)
+        result["inputs"] = sum(pathlib.Path(f"{folder}/{name}.bin").stat().st_size for name in "qkv")
+        for name, worker in (("tessera", tessera), ("unfused", peer_worker(arguments.folder, "unfused", 2))):
+            worker.ask("load", MEMORY_CASE, 2, "", folder)
+            result["bytes"][name] = int(worker.ask("memory"))
+            worker.close()
+    return result
+
+
 def measure_all(arguments):
     arguments.peers = [p for p in arguments.peers.split(",") if (arguments.folder / p / "bin" / "python").exists()]
     everything = not (arguments.only or arguments.problem or arguments.memory or arguments.layouts)

@@ -6,7 +6,7 @@
 //                                     dim], in the problem's dtype; lays them out as the problem says. IMPL may be empty
 //   run REPEATS                       ok <seconds of each>
 //   output FILE                       writes O, [token, head, dim]
-//   memory                            ok <bytes that workspace and run take together, at their peak>
+//   memory                            ok <bytes that workspace, O and run take together, at their peak>
 //
 // Answers begin with "ok" or "error"; after an error the worker goes on.
 #include <chrono>
@@ -138,7 +138,7 @@ class Worker {
     std::size_t space = workspace.size();
     std::align(kWorkspaceAlignment, plan_->workspace_bytes(), at, space);
     if (Status status = plan_->run(inputs_.tensors(), at, plan_->workspace_bytes()); !status) return status;
-    return std::to_string(memory.extra_bytes());
+    return std::to_string(memory.extra_bytes() + static_cast<std::int64_t>(inputs_.o_bytes()));  // O was there before
   }
 
   std::optional<Plan> plan_;
