@@ -60,6 +60,11 @@ struct Walk {
   TraceLane* lane;
 };
 
+/// Rows to prefetch while a tile of one head is worked on: those of the next step of the walk.
+struct Ahead {
+  NextRows k, v;
+};
+
 TESSERA_INLINE std::int64_t query_of(const Walk& walk, std::int64_t row) { return row / walk.constants.group; }
 TESSERA_INLINE std::int64_t head_of(const Walk& walk, int kv_head, std::int64_t row) {
   return std::int64_t{kv_head} * walk.constants.group + row % walk.constants.group;
@@ -103,7 +108,7 @@ TESSERA_INLINE void seen_values(const Walk& walk, std::uint64_t seen, std::int64
 
 /// R rows, from row `first` of the item's on, against the tile.
 template <class T, int R, bool kTransformed>
-void block(const Walk& walk, int kv_head, std::int64_t first, RowPrefetch* next_k, RowPrefetch* next_v) {
+void block(const Walk& walk, int kv_head, std::int64_t first, const Ahead& ahead) {
   const Sequence& sequence = *walk.item.sequence;
   const RunConstants& constants = walk.constants;
   const std::int64_t x = (kv_head - walk.item.kv_head_begin) * walk.rows + first;
@@ -137,8 +142,8 @@ void block(const Walk& walk, int kv_head, std::int64_t first, RowPrefetch* next_
   if (seen_by_any == 0) return;
 
   const int num_groups = round_up(walk.n, kAccumulators > kWidth ? kAccumulators : kWidth) / 4;
-  scores<T, R>(q, state.q_stride, walk.k_rows, kv_head * sequence.k.stride_head, num_groups, constants.dqk, groups,
-               kGroupStride, next_k);
+  scores<T, R>(q, state.q_stride, walk.k_rows, kv_head * sequence.k.stride_head, ahead.k, num_groups, constants.dqk, groups,
+               kGroupStride);
   t = trace_end(walk.lane, TraceStage::qk, walk.item.index, t);
   for (int r = 0; r < R; ++r) {
     softmax<T, kTransformed>(constants, walk.units, tile[r], groups + r * kGroupStride, state.m + x + r,
@@ -149,14 +154,14 @@ void block(const Walk& walk, int kv_head, std::int64_t first, RowPrefetch* next_
   constexpr std::ptrdiff_t kWeightStride = kDecodeTile * T::kWeightBytes;
   const std::int64_t offset = kv_head * sequence.v.stride_head;
   if (seen_by_all == whole) {
-    all_values<T, R>(p, kWeightStride, walk.v_rows, offset, walk.n, constants.dv, o, state.o_stride, next_v);
+    all_values<T, R>(p, kWeightStride, walk.v_rows, offset, ahead.v, walk.n, constants.dv, o, state.o_stride);
   } else {
     for (int r = 0; r < R; ++r) {
       if (tile[r].seen == 0) continue;
       const std::byte* rows[kDecodeTile];
       seen_values(walk, tile[r].seen, offset, rows);
-      all_values<T, 1>(p + r * kWeightStride, kWeightStride, rows, 0, walk.n, constants.dv, o + r * state.o_stride,
-                       state.o_stride, nullptr);
+      all_values<T, 1>(p + r * kWeightStride, kWeightStride, rows, 0, {rows, 0}, walk.n, constants.dv,
+                       o + r * state.o_stride, state.o_stride);
     }
   }
   trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
@@ -164,24 +169,23 @@ void block(const Walk& walk, int kv_head, std::int64_t first, RowPrefetch* next_
 
 /// All rows of one head against the tile, in blocks of nearly equal size: 7 rows are 4 + 3, 5 are 3 + 2.
 template <class T, bool kTransformed>
-void head(const Walk& walk, int kv_head, RowPrefetch* next_k, RowPrefetch* next_v) {
+void head(const Walk& walk, int kv_head, const Ahead& ahead) {
   const std::int64_t blocks = (walk.rows + kMaxRows - 1) / kMaxRows;
   std::int64_t first = 0;
   for (std::int64_t b = 0; b < blocks; ++b) {
     const std::int64_t size = (walk.rows - first + blocks - b - 1) / (blocks - b);
     if (size == 1) {
-      block<T, 1, kTransformed>(walk, kv_head, first, next_k, next_v);
+      block<T, 1, kTransformed>(walk, kv_head, first, ahead);
     } else if (size == 2) {
-      block<T, 2, kTransformed>(walk, kv_head, first, next_k, next_v);
+      block<T, 2, kTransformed>(walk, kv_head, first, ahead);
     } else if constexpr (kMaxRows > 2) {
       if (size == 3) {
-        block<T, 3, kTransformed>(walk, kv_head, first, next_k, next_v);
+        block<T, 3, kTransformed>(walk, kv_head, first, ahead);
       } else {
-        block<T, 4, kTransformed>(walk, kv_head, first, next_k, next_v);
+        block<T, 4, kTransformed>(walk, kv_head, first, ahead);
       }
     }
     first += size;
-    next_k = next_v = nullptr;
   }
 }
 
@@ -212,19 +216,19 @@ void walk_tiles(Walk& walk) {
   int current = 0;
   walk.n = find_rows(constants, sequence, walk.key, range.end, rows[0]);
   for (; walk.n > 0; walk.key += kDecodeTile, current ^= 1) {
-    const TileRows& next = rows[current ^ 1];
     const int next_n = find_rows(constants, sequence, walk.key + kDecodeTile, range.end, rows[current ^ 1]);
-    RowPrefetch next_k = row_prefetch(next.k, next_n, item.kv_head_begin, item.kv_head_end, sequence.k.stride_head,
-                                      std::int64_t{constants.dqk} * T::kBytes);
-    RowPrefetch next_v = row_prefetch(next.v, next_n, item.kv_head_begin, item.kv_head_end, sequence.v.stride_head,
-                                      std::int64_t{constants.dv} * T::kBytes);
     walk.k_rows = rows[current].k;
     walk.v_rows = rows[current].v;
+    const TileRows& next = rows[next_n > 0 ? current ^ 1 : current];
     for (int kv_head = item.kv_head_begin; kv_head < item.kv_head_end; ++kv_head) {
+      const bool last = kv_head + 1 == item.kv_head_end;
+      const std::int64_t next_head = last ? item.kv_head_begin : kv_head + 1;
+      const TileRows& from = last ? next : rows[current];
+      const Ahead ahead = {{from.k, next_head * sequence.k.stride_head}, {from.v, next_head * sequence.v.stride_head}};
       if (walk.units.transformed) {
-        head<T, true>(walk, kv_head, &next_k, &next_v);
+        head<T, true>(walk, kv_head, ahead);
       } else {
-        head<T, false>(walk, kv_head, &next_k, &next_v);
+        head<T, false>(walk, kv_head, ahead);
       }
     }
     walk.n = next_n;

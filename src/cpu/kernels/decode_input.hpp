@@ -42,32 +42,4 @@ using Bf16Input = Pairs;
 using Bf16Input = Widened<DTypeIndex::bf16>;
 #endif
 
-/// Prefetches rows of the next tile, one (token, head) a step, in the order in which they lie in memory: all heads of a
-/// token before the next token. A null `rows` prefetches nothing.
-struct RowPrefetch {
-  const std::byte* const* rows = nullptr;  // [tokens], head 0
-  int tokens = 0, heads = 1;
-  std::int64_t first_head_offset = 0, stride_head = 0, row_bytes = 0;
-  int token = 0, head = 0;
-  std::int64_t offset = 0;
-};
-
-TESSERA_INLINE RowPrefetch row_prefetch(const std::byte* const* rows, int tokens, int head_begin, int head_end,
-                                        std::int64_t stride_head, std::int64_t row_bytes) {
-  const std::int64_t first = head_begin * stride_head;
-  return {rows, tokens, head_end - head_begin, first, stride_head, row_bytes, 0, 0, first};
-}
-
-TESSERA_INLINE void step(RowPrefetch& next) {
-  if (next.token >= next.tokens) return;
-  const std::byte* row = next.rows[next.token] + next.offset;
-  for (std::int64_t i = 0; i < next.row_bytes; i += 64) prefetch_l2(row + i);
-  next.offset += next.stride_head;
-  if (++next.head == next.heads) {
-    next.head = 0;
-    next.offset = next.first_head_offset;
-    ++next.token;
-  }
-}
-
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

@@ -16,26 +16,43 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 inline constexpr int kAccumulators = kRegisters / 2;
 inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 
+/// Rows to prefetch: row j is at rows[j] + offset.
+struct NextRows {
+  const std::byte* const* rows;
+  std::int64_t offset;
+};
+
+/// Prefetches the lines of [p, p + kBytes).
+template <int kBytes>
+TESSERA_INLINE void prefetch_row_part(const std::byte* p) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kBytes; i += 64) prefetch_l1(p + i);
+}
+
 /// Sums of q.k before the lanes are added: blocks of 4 keys, groups[r * group_stride + g * kWidth] for keys 4 g to 4 g + 3.
-/// k_rows has num_groups * 4 readable entries (the last key repeated), a multiple of kAccumulators.
+/// k_rows has num_groups * 4 readable entries (the last key repeated), a multiple of kAccumulators. While row j is read,
+/// row next[j] is prefetched: spread evenly, since a burst of prefetches takes the miss buffers that the loads need.
 template <class T, int R>
-TESSERA_INLINE void scores(const std::byte* q, std::ptrdiff_t q_stride, const std::byte* const* k_rows, std::int64_t offset,
-                           int num_groups, int dqk, float* groups, int group_stride, RowPrefetch* next) {
-  constexpr int kKeys = R <= kMaxRows && R != 3 ? kAccumulators / R : 4;
+__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, const std::byte* const* k_rows,
+                                      std::int64_t offset, NextRows next, int num_groups, int dqk, float* groups,
+                                      int group_stride) {
+  constexpr int kKeys = R == 3 ? 4 : kAccumulators / R;
+  constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
-  for (int g = 0; g < num_groups; g += kKeys / 4, k_rows += kKeys) {
+  for (int g = 0; g < num_groups; g += kKeys / 4, k_rows += kKeys, next.rows += kKeys) {
     F acc[R][kKeys];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) acc[r][j] = zero();
     }
-    std::int64_t at = offset;
+    std::int64_t at = 0;
     const std::byte* q_at = q;
-    for (int c = 0; c < whole; ++c, at += T::kStep * T::kBytes, q_at += T::kStep * T::kQueryBytes) {
+    for (int c = 0; c < whole; ++c, at += kStepBytes, q_at += T::kStep * T::kQueryBytes) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key(k_rows[j] + at);
+        const typename T::Vector k = T::key(k_rows[j] + offset + at);
+        if (kStepBytes == 64 || at % 64 == 0) prefetch_l1(next.rows[j] + next.offset + at);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -43,7 +60,8 @@ TESSERA_INLINE void scores(const std::byte* q, std::ptrdiff_t q_stride, const st
     if (rest != 0) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key_n(k_rows[j] + at, rest);
+        const typename T::Vector k = T::key_n(k_rows[j] + offset + at, rest);
+        prefetch_l1(next.rows[j] + next.offset + at);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -56,9 +74,6 @@ TESSERA_INLINE void scores(const std::byte* q, std::ptrdiff_t q_stride, const st
               sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]));
       }
     }
-    if (next != nullptr) {
-      for (int j = 0; j < kKeys; ++j) step(*next);
-    }
   }
 }
 
@@ -66,7 +81,7 @@ TESSERA_INLINE void scores(const std::byte* q, std::ptrdiff_t q_stride, const st
 /// elements of them there are (fewer than N kWidth in the last block of a head dimension that is no multiple).
 template <class T, int R, int N, bool kWhole>
 TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows, std::int64_t offset,
-                           int n, int lanes, float* o, std::ptrdiff_t o_stride, RowPrefetch* next) {
+                           NextRows next, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
   F acc[R][N];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
@@ -98,7 +113,8 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
     int j = 0;
     for (; j + 2 <= n; j += 2) {
       pair(j, true);
-      if (next != nullptr) step(*next), step(*next);
+      prefetch_row_part<N * kWidth * 2>(next.rows[j] + next.offset);
+      prefetch_row_part<N * kWidth * 2>(next.rows[j + 1] + next.offset);
     }
     if (j < n) pair(j, false);
   } else
@@ -118,7 +134,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][v] = fma(weight[r], value, acc[r][v]);
       }
-      if (next != nullptr) step(*next);
+      prefetch_row_part<N * kWidth * T::kBytes>(next.rows[j] + next.offset);
     }
   }
 #pragma GCC unroll 16
@@ -130,31 +146,24 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 
 /// The same over the whole head dimension, block by block.
 template <class T, int R>
-TESSERA_INLINE void all_values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows,
-                               std::int64_t offset, int n, int dv, float* o, std::ptrdiff_t o_stride, RowPrefetch* next) {
+__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows,
+                                          std::int64_t offset, NextRows next, int n, int dv, float* o,
+                                          std::ptrdiff_t o_stride) {
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
-  for (; at + kBlock * kWidth <= dv; at += kBlock * kWidth) {
-    values<T, R, kBlock, true>(p, p_stride, v_rows, offset + at * T::kBytes, n, 0, o + at, o_stride, next);
-    next = nullptr;
-  }
+  const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
+    const std::int64_t bytes = std::int64_t{at} * T::kBytes;
+    values<T, R, N, kWhole>(p, p_stride, v_rows, offset + bytes, {next.rows, next.offset + bytes}, n, dv - at, o + at,
+                            o_stride);
+    at += N * kWidth;
+  };
+  while (at + kBlock * kWidth <= dv) part.template operator()<kBlock, true>();
   if constexpr (kBlock > 4) {
-    if (at + 4 * kWidth <= dv) {
-      values<T, R, 4, true>(p, p_stride, v_rows, offset + at * T::kBytes, n, 0, o + at, o_stride, next);
-      at += 4 * kWidth;
-      next = nullptr;
-    }
+    if (at + 4 * kWidth <= dv) part.template operator()<4, true>();
   }
-  if (at + 2 * kWidth <= dv) {
-    values<T, R, 2, true>(p, p_stride, v_rows, offset + at * T::kBytes, n, 0, o + at, o_stride, next);
-    at += 2 * kWidth;
-    next = nullptr;
-  }
-  for (; at < dv; at += kLast * kWidth) {
-    values<T, R, kLast, false>(p, p_stride, v_rows, offset + at * T::kBytes, n, dv - at, o + at, o_stride, next);
-    next = nullptr;
-  }
+  if (at + 2 * kWidth <= dv) part.template operator()<2, true>();
+  while (at < dv) part.template operator()<kLast, false>();
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

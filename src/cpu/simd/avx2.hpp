@@ -131,6 +131,7 @@ TESSERA_INLINE void transpose(F (&r)[8]) {
   }
 }
 
+TESSERA_INLINE void prefetch_l1(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 TESSERA_INLINE void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
 inline constexpr bool kHasPairDot = false;

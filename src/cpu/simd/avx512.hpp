@@ -114,6 +114,7 @@ TESSERA_INLINE void transpose(F (&r)[16]) {
   }
 }
 
+TESSERA_INLINE void prefetch_l1(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 TESSERA_INLINE void prefetch_l2(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 
 #if defined(TESSERA_ISA_IS_AVX512BF16)

@@ -140,6 +140,7 @@ TESSERA_INLINE void transpose(F (&r)[4]) {
   for (int i = 0; i < 4; ++i) r[i] = F{a[i], b[i], c[i], d[i]};
 }
 
+TESSERA_INLINE void prefetch_l1(const void* p) { __builtin_prefetch(p, 0, 3); }
 TESSERA_INLINE void prefetch_l2(const void* p) { __builtin_prefetch(p, 0, 2); }
 
 inline constexpr bool kHasPairDot = false;

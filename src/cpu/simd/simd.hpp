@@ -19,7 +19,7 @@
 //                                    every block of vector g. So kWidth vectors become the vector of their sums, and
 //                                    each sum is taken in the same order
 //   transpose(rows)                  of kWidth vectors, in place: lane j of vector i goes to lane i of vector j, bit for bit
-//   prefetch_l2(p)                   the line at p
+//   prefetch_l1(p), prefetch_l2(p)   the line at p
 //
 // and, where kHasPairDot (bf16 products in hardware):
 //   P                                kWidth pairs of bf16, one pair a 32-bit lane
