@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// TPipe, TQue, TQueBind and TBuf.
+#pragma once
+
+#include "ascendc/tensor.hpp"
+
+namespace AscendC {
+
+class TPipe;
+
+template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask = 0>
+class TQueBind {
+ public:
+  template <class T>
+  TWIN_API LocalTensor<T> AllocTensor(Site site = Site::here()) {
+    return LocalTensor<T>(::twin::queue_alloc(queue_, ::twin::DTypeOf<T>::kValue, site), kPosition);
+  }
+  template <class T>
+  TWIN_API void AllocTensor(LocalTensor<T>& tensor, Site site = Site::here()) {
+    tensor = AllocTensor<T>(site);
+  }
+  template <class T>
+  TWIN_API bool EnQue(const LocalTensor<T>& tensor, Site site = Site::here()) {
+    ::twin::queue_enque(queue_, tensor.view(), site);
+    return true;
+  }
+  template <class T>
+  TWIN_API LocalTensor<T> DeQue(Site site = Site::here()) {
+    return LocalTensor<T>(::twin::queue_deque(queue_, ::twin::DTypeOf<T>::kValue, site), kPosition);
+  }
+  template <class T>
+  TWIN_API void DeQue(LocalTensor<T>& tensor, Site site = Site::here()) {
+    tensor = DeQue<T>(site);
+  }
+  template <class T>
+  TWIN_API void FreeTensor(const LocalTensor<T>& tensor, Site site = Site::here()) {
+    ::twin::queue_free(queue_, tensor.view(), site);
+  }
+  TWIN_API bool VacantInQue() const { return ::twin::queue_vacant(queue_); }
+  TWIN_API bool HasTensorInQue() const { return ::twin::queue_waiting(queue_) > 0; }
+  TWIN_API std::int32_t GetTensorCountInQue() const { return ::twin::queue_waiting(queue_); }
+  TWIN_API bool HasIdleBuffer() const { return ::twin::queue_has_idle(queue_); }
+  TWIN_API void FreeAllEvent() {}
+
+ private:
+  friend class TPipe;
+  static constexpr TPosition kPosition = src == TPosition::GM ? dst : src;
+  ::twin::Queue* queue_ = nullptr;
+};
+
+template <TPosition position, std::int32_t depth, std::int32_t mask = 0>
+class TQue : public TQueBind<position, position, depth, mask> {};
+
+template <TPosition position = TPosition::VECCALC>
+class TBuf {
+ public:
+  template <class T>
+  TWIN_API LocalTensor<T> Get() const {
+    return LocalTensor<T>(view_, position);
+  }
+  template <class T>
+  TWIN_API LocalTensor<T> Get(std::uint32_t count) const {
+    LocalTensor<T> tensor(view_, position);
+    tensor.SetSize(count);
+    return tensor;
+  }
+  template <class T>
+  TWIN_API LocalTensor<T> GetWithOffset(std::uint32_t size, std::uint32_t offset_bytes) const {
+    ::twin::View part = view_;
+    part.addr += offset_bytes;
+    part.bytes = std::uint64_t{size} * sizeof(T);
+    return LocalTensor<T>(part, position);
+  }
+  TWIN_API std::uint32_t GetBufLen() const { return static_cast<std::uint32_t>(view_.bytes); }
+
+ private:
+  friend class TPipe;
+  ::twin::View view_;
+};
+
+class TPipe {
+ public:
+  TPipe() { Init(); }
+  TWIN_API void Init() {
+    ::twin::pipe_reset();
+    ::twin::pipe_slot() = this;
+  }
+  template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
+  TWIN_API bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint32_t num, std::uint32_t bytes, Site site = Site::here()) {
+    queue.queue_ = ::twin::queue_init(detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src), detail::consumer_of(dst), depth,
+                                      static_cast<int>(num), bytes, site);
+    return true;
+  }
+  template <TPosition position>
+  TWIN_API bool InitBuffer(TBuf<position>& buffer, std::uint32_t bytes, Site site = Site::here()) {
+    buffer.view_.space = detail::space_of(position);
+    buffer.view_.bytes = (bytes + 31) / 32 * 32;
+    buffer.view_.addr = ::twin::pipe_allocate(buffer.view_.space, buffer.view_.bytes, "a TBuf", site);
+    return true;
+  }
+  template <HardEvent event>
+  TWIN_API TEventID AllocEventID(Site site = Site::here()) {
+    constexpr auto p = detail::pipes_of(event);
+    return static_cast<TEventID>(::twin::alloc_event(p.from, p.to, true, site));
+  }
+  template <HardEvent event>
+  TWIN_API void ReleaseEventID(TEventID id, Site site = Site::here()) {
+    constexpr auto p = detail::pipes_of(event);
+    ::twin::release_event(p.from, p.to, id, site);
+  }
+  template <HardEvent event>
+  TWIN_API TEventID FetchEventID(Site site = Site::here()) {
+    return FetchEventID(event, site);
+  }
+  TWIN_API TEventID FetchEventID(HardEvent event, Site site = Site::here()) {
+    const auto p = detail::pipes_of(event);
+    return static_cast<TEventID>(::twin::alloc_event(p.from, p.to, false, site));
+  }
+  TWIN_API void Reset() { ::twin::pipe_reset(); }
+  TWIN_API void Destroy() {}
+};
+
+TWIN_API TPipe* GetTPipePtr() { return static_cast<TPipe*>(::twin::pipe_slot()); }
+
+}  // namespace AscendC

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlobalTensor and LocalTensor: a place and a length. Element accesses go through the scalar pipe.
+#pragma once
+
+#include "ascendc/base.hpp"
+
+namespace AscendC {
+
+// t(i), t(i) = v.
+template <class T>
+class ElementReference {
+ public:
+  ElementReference(const ::twin::View& view, std::uint64_t offset, Site site) : view_(view), offset_(offset), site_(site) {}
+  operator T() const {  // NOLINT: stands for the element
+    T value;
+    ::twin::scalar_load(view_, offset_, &value, sizeof(T), site_);
+    return value;
+  }
+  ElementReference& operator=(T value) {
+    ::twin::scalar_store(view_, offset_, &value, sizeof(T), site_);
+    return *this;
+  }
+
+ private:
+  ::twin::View view_;
+  std::uint64_t offset_;
+  Site site_;
+};
+
+template <class T>
+class GlobalTensor {
+ public:
+  using PrimType = T;
+  GlobalTensor() { view_.space = ::twin::Space::GM, view_.dtype = ::twin::DTypeOf<T>::kValue; }
+  TWIN_API void SetGlobalBuffer(T* buffer, std::uint64_t size) {
+    view_.addr = reinterpret_cast<std::uint64_t>(buffer);
+    view_.bytes = size * sizeof(T);
+  }
+  TWIN_API void SetGlobalBuffer(T* buffer) { SetGlobalBuffer(buffer, 0); }
+  TWIN_API T* GetPhyAddr() const { return reinterpret_cast<T*>(view_.addr); }
+  TWIN_API T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
+  TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
+  TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const { return ElementReference<T>(view_, index * sizeof(T), site); }
+  TWIN_API void SetValue(std::uint64_t index, T value, Site site = Site::here()) { ElementReference<T>(view_, index * sizeof(T), site) = value; }
+  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const { return {view_, index * sizeof(T), site}; }
+  GlobalTensor operator[](std::uint64_t offset) const {
+    GlobalTensor part = *this;
+    part.view_.addr += offset * sizeof(T);
+    if (view_.bytes) part.view_.bytes = view_.bytes > offset * sizeof(T) ? view_.bytes - offset * sizeof(T) : kNothing;
+    return part;
+  }
+  template <class U>
+  GlobalTensor<U> ReinterpretCast() const {
+    GlobalTensor<U> other;
+    other.SetGlobalBuffer(reinterpret_cast<U*>(view_.addr), view_.bytes / sizeof(U));
+    return other;
+  }
+  template <class... Hint>
+  TWIN_API void SetL2CacheHint(CacheMode mode, Hint...) {
+    view_.cache_hint = mode == CacheMode::CACHE_MODE_DISABLE;
+  }
+  const ::twin::View& view() const { return view_; }
+
+ private:
+  // A part that begins past the end: one byte long, so that every access is found outside of it.
+  static constexpr std::uint64_t kNothing = 1;
+  ::twin::View view_;
+};
+
+template <class T>
+class LocalTensor {
+ public:
+  using PrimType = T;
+  LocalTensor() { view_.dtype = ::twin::DTypeOf<T>::kValue; }
+  explicit LocalTensor(const ::twin::View& view, TPosition position) : view_(view), position_(position) { view_.dtype = ::twin::DTypeOf<T>::kValue; }
+  LocalTensor(TPosition position, std::uint32_t addr, std::uint32_t count) : position_(position) {
+    view_.space = detail::space_of(position);
+    view_.dtype = ::twin::DTypeOf<T>::kValue;
+    view_.addr = addr;
+    view_.bytes = std::uint64_t{count} * sizeof(T);
+  }
+  TWIN_API T GetValue(std::uint32_t index, Site site = Site::here()) const {
+    return ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site);
+  }
+  template <class V>
+  TWIN_API void SetValue(std::uint32_t index, V value, Site site = Site::here()) const {
+    ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site) = static_cast<T>(value);
+  }
+  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const { return {view_, std::uint64_t{index} * sizeof(T), site}; }
+  LocalTensor operator[](std::uint32_t offset) const {
+    LocalTensor part = *this;
+    part.view_.addr += std::uint64_t{offset} * sizeof(T);
+    part.view_.bytes = view_.bytes > std::uint64_t{offset} * sizeof(T) ? view_.bytes - std::uint64_t{offset} * sizeof(T) : 1;
+    return part;
+  }
+  template <class U>
+  LocalTensor<U> ReinterpretCast() const {
+    return LocalTensor<U>(view_, position_);
+  }
+  TWIN_API std::uint32_t GetSize() const { return static_cast<std::uint32_t>(view_.bytes / sizeof(T)); }
+  TWIN_API std::uint32_t GetLength() const { return static_cast<std::uint32_t>(view_.bytes); }
+  TWIN_API void SetSize(std::uint32_t size) { view_.bytes = std::uint64_t{size} * sizeof(T); }
+  TWIN_API TPosition GetPosition() const { return position_; }
+  // What is read or written through the pointer the twin does not see.
+  TWIN_API T* GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
+    return reinterpret_cast<T*>(::twin::local_pointer(view_, site)) + offset;
+  }
+  TWIN_API void SetUserTag(std::int32_t tag) { tag_ = tag; }
+  TWIN_API std::int32_t GetUserTag() const { return tag_; }
+  const ::twin::View& view() const { return view_; }
+
+ private:
+  ::twin::View view_;
+  TPosition position_ = TPosition::VECCALC;
+  std::int32_t tag_ = 0;
+};
+
+}  // namespace AscendC

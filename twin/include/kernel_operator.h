@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one header of an Ascend C kernel, as the twin has it.
+#pragma once
+
+#include "ascendc/cube.hpp"
+#include "ascendc/pipe.hpp"
+#include "ascendc/reduce.hpp"
+#include "ascendc/tiling.hpp"

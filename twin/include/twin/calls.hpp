@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions, as the kernel-facing headers hand them to the engine: plain descriptions, no templates.
+#pragma once
+
+#include <cstdint>
+
+#include "twin/types.hpp"
+
+namespace twin {
+
+inline constexpr std::uint32_t kI8 = bit(DType::I8), kU8 = bit(DType::U8), kI16 = bit(DType::I16), kU16 = bit(DType::U16), kI32 = bit(DType::I32),
+                               kU32 = bit(DType::U32), kI64 = bit(DType::I64), kU64 = bit(DType::U64), kF16 = bit(DType::F16),
+                               kBF16 = bit(DType::BF16), kF32 = bit(DType::F32);
+
+enum class VecOp : std::uint8_t {
+#define TWIN_BINARY(name, ...) name,
+#define TWIN_BINARY_DST(name, ...) name,
+#define TWIN_SCALAR(name, ...) name,
+#define TWIN_SCALAR_DST(name, ...) name,
+#define TWIN_UNARY(name, ...) name,
+#include "twin/vector.inc"
+  kCount
+};
+
+// Which lanes a vector instruction works on, in one of its three forms. Strides are in 32-byte blocks.
+struct Lanes {
+  enum Form : std::uint8_t { Count, BitMask, FirstN } form = Count;
+  bool set_mask = true;         // false: the mask register as it stands
+  std::uint32_t count = 0;      // Count: elements. FirstN: lanes of a repeat
+  std::uint64_t mask[2] = {};   // BitMask
+  std::uint32_t repeats = 1;
+};
+struct Stride {
+  std::uint16_t block = 1, repeat = 8;
+};
+
+struct VecCall {
+  VecOp op;
+  Lanes lanes;
+  View dst, src0, src1;
+  Stride dst_stride, src0_stride, src1_stride;
+  std::uint64_t scalar = 0;  // bits of a src0 element
+};
+void vector_elementwise(const VecCall& call, Site site);
+
+void vector_duplicate(const Lanes& lanes, const View& dst, Stride dst_stride, std::uint64_t scalar, Site site);
+void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Site site);  // CreateVecIndex
+
+enum class Round : std::uint8_t { None, Rint, Floor, Ceil, Round, Trunc, Odd };
+void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round round, Site site);
+
+enum class Compare : std::uint8_t { LT, GT, EQ, LE, GE, NE };
+// dst: one bit a lane, packed. src1 null: the scalar.
+void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar, Compare how, Stride src0_stride,
+                    Stride src1_stride, const char* name, Site site);
+// mask_repeats: the same bits for each repeat (mode 0); otherwise they go on. src1 null: the scalar.
+void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1, std::uint64_t scalar, bool mask_repeats,
+                   Stride dst_stride, Stride src0_stride, Stride src1_stride, Site site);
+
+enum class Reduce : std::uint8_t { Sum, Max, Min };
+enum class ReduceOut : std::uint8_t { ValueIndex, IndexValue, Value, Index };
+void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
+                  const char* name, Site site);
+// Each 32-byte block of the source becomes one element (Sum, Max, Min); pairs: each two neighbours become one (Sum).
+void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
+                  const char* name, Site site);
+// The forms over many repeats, which the library builds from several instructions and a work tensor.
+void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work, std::uint32_t src_repeat_stride, bool index, Site site);
+
+void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride dst_stride, Site site);
+void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count, Site site);
+// Returns how many elements were kept.
+std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode, std::uint32_t mask_count,
+                                 std::uint32_t repeats, Stride src_stride, std::uint32_t mask_repeat_stride, Site site);
+void vector_transpose16(const View& dst, const View& src, Site site);
+void vector_copy(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Site site);
+
+// ---- moves ----
+struct Blocks {
+  std::uint32_t count = 1;
+  std::uint64_t bytes = 0;                 // of one block
+  std::uint64_t src_step = 0, dst_step = 0;  // from one block's begin to the next
+};
+// Between any two memories that have a path: GM↔UB, GM→L1, UB→UB, UB→L1, L1→GM, L1→BiasTable.
+void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site);
+struct Pad {
+  std::uint64_t left_bytes = 0, right_bytes = 0;
+  bool given = false;          // with a value
+  std::uint64_t value = 0;     // bits of an element
+};
+void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site);
+void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Site site);
+struct Nd2Nz {  // sizes in elements
+  std::uint32_t matrices, rows, columns, src_matrix_stride, src_row_stride, dst_column_stride, dst_row_stride, dst_matrix_stride;
+};
+void move_nd2nz(const View& dst, const View& src, const Nd2Nz& shape, Site site);
+
+// ---- cube ----
+struct Load2d {
+  std::uint32_t first, repeats, src_stride, dst_gap;  // fractals
+  bool transpose, backwards;
+};
+void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site site);
+struct LoadTranspose {
+  std::uint32_t first, repeats, src_stride, dst_gap, dst_fractal_gap;
+};
+void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site);
+void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap_blocks, std::uint64_t value, Site site);
+
+struct MmadCall {
+  View c, a, b, bias;
+  bool has_bias = false;
+  std::uint32_t m, n, k;
+  bool from_zero = true, from_bias = false;
+  std::uint8_t unit_flag = 0;
+};
+void cube_mmad(const MmadCall& call, Site site);
+
+struct FixpipeCall {
+  View dst, src;
+  std::uint32_t n, m, src_stride, dst_stride, matrices = 1, src_matrix_stride = 0, dst_matrix_stride = 0;
+  bool row_major = true, relu = false, dequantise = false, mode_fits = true;
+  std::uint64_t scale = 0;
+  std::uint8_t unit_flag = 0;
+};
+void cube_fixpipe(const FixpipeCall& call, Site site);
+
+}  // namespace twin

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel-facing headers ask of the engine, other than instructions: launches, scalar accesses, flags, queues.
+// Every call acts on the core whose instruction stream is running.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "twin/types.hpp"
+
+#ifndef TWIN_AUTO_SYNC
+#define TWIN_AUTO_SYNC 1  // the device compiler's --cce-auto-sync, on by default there too
+#endif
+
+namespace twin {
+
+// ---- the core that runs ----
+CoreKind core_kind();
+std::int64_t block_idx();      // mix, on a vector core: 2 × block + sub-block
+std::int64_t block_num();      // as launched
+std::int64_t sub_block_idx();  // 0 or 1 on the vector cores of a mix kernel
+std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a partner
+std::int64_t system_cycle(Site site);
+std::uint8_t* local_pointer(const View& view, Site site);
+std::uint64_t local_capacity_bytes(Space space);
+
+// ---- the scalar pipe ----
+// Copies size bytes between `value` and the tensor, through the scalar unit.
+void scalar_load(const View& view, std::uint64_t offset_bytes, void* value, std::uint32_t size_bytes, Site site);
+void scalar_store(const View& view, std::uint64_t offset_bytes, const void* value, std::uint32_t size_bytes, Site site);
+void cache_clean(const View& view, bool whole_cache, Site site);  // DataCacheCleanAndInvalid
+void data_sync_barrier(Site site);
+
+// ---- order inside a core ----
+void set_flag(Pipe from, Pipe to, int id, Site site);
+void wait_flag(Pipe from, Pipe to, int id, Site site);
+void pipe_barrier(Pipe pipe, Site site);
+int alloc_event(Pipe from, Pipe to, bool keep, Site site);  // keep: AllocEventID; otherwise FetchEventID
+void release_event(Pipe from, Pipe to, int id, Site site);
+
+// ---- order between cores ----
+void cross_core_set(int mode, Pipe pipe, int id, Site site);
+void cross_core_wait(int mode, Pipe pipe, int id, Site site);
+void sync_all(bool vector_only, Site site);
+void sync_all_soft(const View& gm_workspace, const View& ub_workspace, int used_cores, Site site);
+
+// ---- vector mask register and store mode ----
+void set_mask(std::uint64_t high, std::uint64_t low);
+void set_mask_counter(bool counter_mode);
+enum class Atomic : std::uint8_t { None, Add, Max, Min };
+void set_atomic(Atomic kind, DType dtype, Site site);
+
+// ---- TPipe ----
+void*& pipe_slot();            // the core's TPipe, for GetTPipePtr
+std::uint64_t& tiling_key();  // for TILING_KEY_IS
+struct Queue;
+std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site);  // the offset of the buffer
+void pipe_reset();
+// position pairs are given as pipes: who fills a buffer, who reads it.
+Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes, Site site);
+View queue_alloc(Queue* queue, DType dtype, Site site);
+void queue_enque(Queue* queue, const View& tensor, Site site);
+View queue_deque(Queue* queue, DType dtype, Site site);
+void queue_free(Queue* queue, const View& tensor, Site site);
+int queue_waiting(const Queue* queue);  // tensors between EnQue and DeQue
+bool queue_has_idle(const Queue* queue);
+bool queue_vacant(const Queue* queue);
+
+// ---- launches ----
+enum class KernelType : std::uint8_t { Unset, AivOnly, AicOnly, MixAiv10, MixAic10, MixAic11, MixAic12 };
+using Invoke = void (*)(const void* arguments);  // runs one core's stream
+struct LaunchRequest {
+  const char* kernel;     // its spelling, the same in every pass
+  Site site;
+  std::uint32_t blocks;
+  const void* arguments;  // a tuple that Invoke understands
+  bool auto_sync;
+  KernelType type = KernelType::Unset;  // Unset: as registered under the kernel's name
+};
+// A mix kernel is compiled three times (host, AIC, AIV): each pass registers its own copy under one spelling.
+enum class Pass : std::uint8_t { Host, Aic, Aiv };
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke);
+bool register_kernel_type(const char* kernel_name, KernelType type);
+void launch(const LaunchRequest& request);
+
+#if defined(__DAV_C220_CUBE__)
+inline constexpr Pass kPass = Pass::Aic;
+#elif defined(__DAV_C220_VEC__)
+inline constexpr Pass kPass = Pass::Aiv;
+#else
+inline constexpr Pass kPass = Pass::Host;
+#endif
+
+// k<<<blocks, l2, stream>>>(args...) becomes twin::launcher<decltype(k), k>(blocks, l2, stream)(args...).
+template <class Signature, Signature* kKernel>
+class Launch;
+
+template <class... Parameters, void (*kKernel)(Parameters...)>
+class Launch<void(Parameters...), kKernel> {
+ public:
+  Launch(std::uint32_t blocks, Site site) : blocks_(blocks), site_(site) {}
+  Launch as(KernelType type) const {
+    Launch other = *this;
+    other.type_ = type;
+    return other;
+  }
+  Launch auto_sync(bool on) const {
+    Launch other = *this;
+    other.auto_sync_ = on;
+    return other;
+  }
+
+  template <class... Given>
+  void operator()(Given&&... given) const {
+    static_assert(sizeof...(Given) == sizeof...(Parameters), "the launch passes another number of arguments than the kernel takes");
+    const Tuple arguments(convert<std::decay_t<Parameters>>(given)...);
+    (void)kRegistered;
+    launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_});
+  }
+
+ private:
+  using Tuple = std::tuple<std::decay_t<Parameters>...>;
+  static const char* spelling() { return __PRETTY_FUNCTION__; }
+  static void invoke(const void* arguments) { std::apply(kKernel, *static_cast<const Tuple*>(arguments)); }
+  // GM_ADDR parameters take any pointer, as they do on the device.
+  template <class Parameter, class Given>
+  static Parameter convert(Given& given) {
+    if constexpr (std::is_pointer<Parameter>::value && std::is_pointer<std::decay_t<Given>>::value) {
+      return (Parameter)given;
+    } else {
+      return static_cast<Parameter>(given);
+    }
+  }
+  static inline const bool kRegistered = register_kernel(spelling(), kPass, &invoke);
+
+  std::uint32_t blocks_;
+  Site site_;
+  KernelType type_ = KernelType::Unset;
+  bool auto_sync_ = TWIN_AUTO_SYNC != 0;
+};
+
+template <class Signature, Signature* kKernel, class Blocks>
+Launch<Signature, kKernel> launcher(Blocks blocks, const void* = nullptr, const void* = nullptr, Site site = Site::here()) {
+  return Launch<Signature, kKernel>(static_cast<std::uint32_t>(blocks), site);
+}
+
+}  // namespace twin

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that the kernel-facing headers and the engine share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "twin/half.hpp"
+
+namespace twin {
+
+// In the order of the lanes that a profiler shows. ALL only names a barrier.
+enum class Pipe : std::uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
+inline constexpr int kPipes = 7;
+const char* name(Pipe pipe);
+
+enum class Space : std::uint8_t { GM, UB, L1, L0A, L0B, L0C, BT, FB };
+inline constexpr int kSpaces = 8;
+const char* name(Space space);
+
+enum class CoreKind : std::uint8_t { AIV, AIC };
+
+enum class DType : std::uint8_t { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32 };
+inline constexpr std::uint32_t bit(DType dtype) { return 1u << static_cast<int>(dtype); }
+inline constexpr std::uint32_t size_bytes(DType dtype) {
+  constexpr std::uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4};
+  return kBytes[static_cast<int>(dtype)];
+}
+const char* name(DType dtype);
+
+template <class T>
+struct DTypeOf;
+#define TWIN_DTYPE(type, value)                  \
+  template <>                                    \
+  struct DTypeOf<type> {                         \
+    static constexpr DType kValue = DType::value; \
+  };
+TWIN_DTYPE(std::int8_t, I8)
+TWIN_DTYPE(std::uint8_t, U8)
+TWIN_DTYPE(bool, U8)
+TWIN_DTYPE(std::int16_t, I16)
+TWIN_DTYPE(std::uint16_t, U16)
+TWIN_DTYPE(std::int32_t, I32)
+TWIN_DTYPE(std::uint32_t, U32)
+TWIN_DTYPE(std::int64_t, I64)
+TWIN_DTYPE(std::uint64_t, U64)
+TWIN_DTYPE(half, F16)
+TWIN_DTYPE(bfloat16_t, BF16)
+TWIN_DTYPE(float, F32)
+#undef TWIN_DTYPE
+
+// A line of kernel code. As a default argument it is the line of the call, in GCC and in clang, from C++17 on.
+struct Site {
+  const char* file = "";
+  std::uint32_t line = 0;
+  static constexpr Site here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) { return {file, line}; }
+};
+
+// A tensor as an instruction gets it: where it lies, how long it is, and which buffer of a TPipe it came from.
+struct View {
+  Space space = Space::UB;
+  DType dtype = DType::U8;
+  std::uint64_t addr = 0;        // bytes from the start of the memory; for GM a host address
+  std::uint64_t bytes = 0;       // 0: length unknown, as for a GlobalTensor made without one
+  std::uint32_t buffer = 0;      // queue buffer, 0 if none
+  std::uint32_t generation = 0;  // of that buffer when it was allocated
+  std::uint8_t cache_hint = 0;   // 1: CACHE_MODE_DISABLE
+};
+
+}  // namespace twin

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/acl.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "engine.hpp"
+
+namespace {
+
+thread_local std::string last_error;
+
+aclError fail(aclError code, std::string why) {
+  last_error = std::move(why);
+  return code;
+}
+
+// One aclrtMemcpy side that must be device memory: inside one live allocation.
+bool on_device(const void* pointer, std::size_t bytes) {
+  const twin::Memory* m = twin::GlobalMemory::get().find(reinterpret_cast<std::uint64_t>(pointer));
+  return m && reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(m->data) + bytes <= m->bytes;
+}
+
+}  // namespace
+
+extern "C" {
+
+aclError aclInit(const char*) {
+  twin::settings();
+  return ACL_SUCCESS;
+}
+aclError aclFinalize() { return ACL_SUCCESS; }
+aclError aclrtSetDevice(std::int32_t) { return ACL_SUCCESS; }
+aclError aclrtResetDevice(std::int32_t) { return ACL_SUCCESS; }
+aclError aclrtGetDeviceCount(std::uint32_t* count) {
+  if (!count) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount: count is null");
+  *count = 1;
+  return ACL_SUCCESS;
+}
+aclError aclrtCreateContext(aclrtContext* context, std::int32_t) {
+  static int only;
+  if (!context) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: context is null");
+  *context = &only;
+  return ACL_SUCCESS;
+}
+aclError aclrtDestroyContext(aclrtContext) { return ACL_SUCCESS; }
+aclError aclrtCreateStream(aclrtStream* stream) {
+  static int only;
+  if (!stream) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream: stream is null");
+  *stream = &only;
+  return ACL_SUCCESS;
+}
+aclError aclrtDestroyStream(aclrtStream) { return ACL_SUCCESS; }
+aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
+aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
+
+aclError aclrtMalloc(void** pointer, std::size_t size, aclrtMemMallocPolicy) {
+  if (!pointer || size == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMalloc: devPtr is null or size is 0");
+  *pointer = twin::GlobalMemory::get().allocate(size, "aclrtMalloc");
+  return *pointer ? ACL_SUCCESS : fail(ACL_ERROR_BAD_ALLOC, twin::format("aclrtMalloc: no memory for %zu bytes", size));
+}
+aclError aclrtFree(void* pointer) {
+  return twin::GlobalMemory::get().release(pointer) ? ACL_SUCCESS : fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
+}
+aclError aclrtMallocHost(void** pointer, std::size_t size) {
+  if (!pointer || size == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocHost: hostPtr is null or size is 0");
+  *pointer = std::malloc(size);
+  return *pointer ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+aclError aclrtFreeHost(void* pointer) {
+  std::free(pointer);
+  return ACL_SUCCESS;
+}
+aclError aclrtMemcpy(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind) {
+  if (!dst || !src) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: a pointer is null");
+  if (count > room) return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
+  const bool to_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+  const bool from_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+  if (to_device && !on_device(dst, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: dst is not inside device memory");
+  if (from_device && !on_device(src, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: src is not inside device memory");
+  std::memcpy(dst, src, count);
+  if (to_device) twin::GlobalMemory::get().mark_defined(dst, count);
+  return ACL_SUCCESS;
+}
+aclError aclrtMemcpyAsync(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind, aclrtStream) {
+  return aclrtMemcpy(dst, room, src, count, kind);
+}
+aclError aclrtMemset(void* pointer, std::size_t room, std::int32_t value, std::size_t count) {
+  if (count > room) return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
+  if (!on_device(pointer, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemset: not inside device memory");
+  std::memset(pointer, value, count);
+  twin::GlobalMemory::get().mark_defined(pointer, count);
+  return ACL_SUCCESS;
+}
+aclError aclrtMemsetAsync(void* pointer, std::size_t room, std::int32_t value, std::size_t count, aclrtStream) {
+  return aclrtMemset(pointer, room, value, count);
+}
+const char* aclGetRecentErrMsg() { return last_error.c_str(); }
+
+}  // extern "C"
+
+namespace AscendC {
+
+// The vendor's CPU mode lets the host write into this memory directly, so its bytes count as written.
+void* GmAlloc(std::size_t size) {
+  void* pointer = twin::GlobalMemory::get().allocate(size, "GmAlloc");
+  if (pointer) twin::GlobalMemory::get().mark_defined(pointer, size);
+  return pointer;
+}
+void GmFree(void* pointer) { twin::GlobalMemory::get().release(pointer); }
+
+}  // namespace AscendC

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The happens-before model of one core. See docs/twin_races.md.
+#include <set>
+
+#include "engine.hpp"
+
+namespace twin {
+namespace {
+
+using PipePair = std::pair<Pipe, Pipe>;
+
+// What the device compiler orders by itself on a vector core with --cce-auto-sync=on.
+bool compiler_orders(Pipe from, Pipe to) {
+  const auto other_with_scalar = [](Pipe p) { return p == Pipe::V || p == Pipe::MTE2 || p == Pipe::MTE3; };
+  if (from == Pipe::V && to == Pipe::V) return true;
+  return (from == Pipe::S && other_with_scalar(to)) || (to == Pipe::S && other_with_scalar(from));
+}
+
+const std::set<PipePair>& hard_events(CoreKind kind) {
+  using P = Pipe;
+  static const std::set<PipePair> kVector = {
+      {P::MTE2, P::V}, {P::V, P::MTE2}, {P::MTE3, P::V}, {P::V, P::MTE3},       {P::V, P::V},  {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3},
+      {P::S, P::V},    {P::V, P::S},    {P::S, P::MTE2}, {P::MTE2, P::S},       {P::S, P::MTE3}, {P::MTE3, P::S}};
+  static const std::set<PipePair> kCube = {
+      {P::MTE2, P::MTE1}, {P::MTE1, P::MTE2}, {P::MTE1, P::M},    {P::M, P::MTE1},    {P::MTE3, P::MTE1}, {P::MTE1, P::MTE3},
+      {P::MTE2, P::M},    {P::M, P::MTE2},    {P::M, P::FIX},     {P::FIX, P::M},     {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3},
+      {P::S, P::MTE2},    {P::MTE2, P::S},    {P::S, P::MTE3},    {P::MTE3, P::S},    {P::MTE2, P::FIX},  {P::FIX, P::MTE2},
+      {P::FIX, P::S},     {P::M, P::S},       {P::FIX, P::MTE3},  {P::MTE1, P::FIX},  {P::FIX, P::MTE1},  {P::FIX, P::FIX}};
+  return kind == CoreKind::AIV ? kVector : kCube;
+}
+
+std::string event_name(Pipe from, Pipe to) { return std::string(name(from)) + "_" + name(to); }
+
+std::string how_to_order(const Core& core, const Event& old, Pipe pipe) {
+  if (old.core != core.index) {
+    return "order the two cores: CrossCoreSetFlag after the one and CrossCoreWaitFlag before the other, or SyncAll between them";
+  }
+  if (old.pipe == pipe) return format("PipeBarrier<PIPE_%s>() between the two", name(pipe));
+  return format("SetFlag<HardEvent::%s> after the first and WaitFlag before the second, or a queue (EnQue, DeQue) between them",
+                event_name(old.pipe, pipe).c_str());
+}
+
+Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at, std::uint32_t other, const std::string& fix) {
+  Finding f{Kind::Flag, what, to_string(site_of(at)), other ? to_string(site_of(other)) : "", core.label(), "", "", "", fix};
+  return f;
+}
+
+}  // namespace
+
+Core::Core(int i, CoreKind k, int b, int s) : index(i), block(b), sub(s), kind(k) {}
+
+std::string Core::label() const {
+  return format("%s %d", kind == CoreKind::AIV ? "AIV" : "AIC", kind == CoreKind::AIV && launched().has_aic ? block * launched().aiv_a_block + sub : block);
+}
+
+Clock Core::completed(Pipe pipe) const {
+  Clock c = clock[int(pipe)];
+  c.own[int(pipe)] = issued[int(pipe)];
+  return c;
+}
+
+void Core::learn(Pipe pipe, const Clock& c) {
+  clock[int(pipe)].join_with(c);
+  if (pipe != Pipe::S) return;
+  // The scalar unit issues everything: what it has waited for is over before any later instruction starts, on any pipe. Its own
+  // stores are not: they need a flag.
+  Clock known = c;
+  known.own[int(Pipe::S)] = 0;
+  for (Clock& each : clock) each.join_with(known);
+}
+
+std::uint32_t Core::record_set(Pipe pipe, std::uint32_t site) {
+  Record r;
+  r.step = Step::Set;
+  r.pipe = pipe;
+  r.site = site;
+  r.token = ++tokens;
+  append(r);
+  return r.token;
+}
+
+void Core::record_wait(Pipe pipe, std::uint32_t token, std::uint32_t site) {
+  Record r;
+  r.step = Step::Wait;
+  r.pipe = pipe;
+  r.site = site;
+  r.token = token;
+  append(r);
+}
+
+void Core::barrier(Pipe pipe, std::uint32_t site) {
+  if (pipe == Pipe::ALL) {
+    Clock all;
+    for (int p = 0; p < kPipes; ++p) all.join_with(completed(Pipe(p)));
+    clock.fill(all);
+  } else {
+    clock[int(pipe)].own[int(pipe)] = issued[int(pipe)];
+  }
+  Record r;
+  r.step = Step::Barrier;
+  r.pipe = pipe;
+  r.site = site;
+  append(r);
+}
+
+void Core::synchronise(Pipe from, Pipe to, std::uint32_t site) {
+  if (from == to) return barrier(from, site);
+  const Clock known = completed(from);
+  record_wait(to, record_set(from, site), site);
+  learn(to, known);
+}
+
+void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t end, bool write, const Event& now, const char* instruction) {
+  const auto ordered = [&](const Event& old, bool old_write) {
+    if (old.tag & now.tag & kAtomic) return true;
+    const Clock& known = clock[int(pipe)];
+    if (old.core != index) return known.of(old.core, int(old.pipe)) >= old.time;
+    if (old.pipe != pipe) return known.own[int(old.pipe)] >= old.time;
+    if (old.time == now.time || !old_write) return true;  // a pipe reads its operands in issue order
+    switch (pipe) {
+      case Pipe::V:
+      case Pipe::MTE2:
+      case Pipe::MTE3:
+        return known.own[int(pipe)] >= old.time;
+      case Pipe::M:
+        return !(old.tag & now.tag & kSmallMmad) || known.own[int(pipe)] >= old.time;
+      default:
+        return true;
+    }
+  };
+  m.history.access(begin, end, write, now, [&](const Event& old, bool old_write, std::uint64_t b, std::uint64_t e) {
+    if (ordered(old, old_write)) return;
+    if (launched().auto_sync && kind == CoreKind::AIV && old.core == index && compiler_orders(old.pipe, pipe)) {
+      synchronise(old.pipe, pipe, now.site);
+      return;
+    }
+    const bool other_core = old.core != index;
+    const Kind k = other_core ? Kind::GmRace : (!write ? Kind::ReadAfterWrite : (old_write ? Kind::WriteAfterWrite : Kind::WriteAfterRead));
+    Finding f{k};
+    f.line_a = to_string(site_of(now.site));
+    f.line_b = to_string(site_of(old.site));
+    f.core = label() + (other_core ? " against " + launched().cores[old.core]->label() : "");
+    f.pipe_a = name(pipe);
+    f.pipe_b = name(old.pipe);
+    f.range = hex_range(m.name, std::max(b, begin), std::min(e, end));
+    f.what = format("%s %s what %s at %s %s, and nothing orders the two", instruction, write ? "overwrites" : "reads", name(old.pipe),
+                    f.line_b.c_str(), old_write ? "writes" : "reads");
+    f.fix = how_to_order(*this, old, pipe);
+    report(std::move(f));
+  });
+}
+
+// ---- flags ----
+void set_flag(Pipe from, Pipe to, int id, Site site) {
+  Core& c = core();
+  const std::uint32_t at = site_id(site);
+  const std::string label = event_name(from, to);
+  if (!hard_events(c.kind).count({from, to})) {
+    report(flag_finding(c, format("SetFlag<HardEvent::%s>: a %s core has no such event", label.c_str(), c.kind == CoreKind::AIV ? "vector" : "cube"),
+                        at, 0, "use an event between pipes that this core has"));
+  }
+  if (id < 0 || id > 7) {
+    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d): ids are 0 to 7", label.c_str(), id), at, 0, "take the id from AllocEventID or FetchEventID"));
+    return;
+  }
+  Flag& flag = c.flags[{from, to, id}];
+  if (flag.set) {
+    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d) while the flag is still set", label.c_str(), id), at, flag.site,
+                        "wait for each set before the next one, or use another id"));
+  }
+  flag = {true, at, c.record_set(from, at), c.completed(from)};
+}
+
+void wait_flag(Pipe from, Pipe to, int id, Site site) {
+  Core& c = core();
+  const std::uint32_t at = site_id(site);
+  if (id < 0 || id > 7) {
+    report(flag_finding(c, format("WaitFlag<HardEvent::%s>(%d): ids are 0 to 7", event_name(from, to).c_str(), id), at, 0,
+                        "take the id from AllocEventID or FetchEventID"));
+    return;
+  }
+  Flag& flag = c.flags[{from, to, id}];
+  if (!flag.set) {
+    report(flag_finding(c, format("WaitFlag<HardEvent::%s>(%d): nothing has set this flag", event_name(from, to).c_str(), id), at, 0,
+                        "set it on every path that leads here; the core would hang"));
+    return;
+  }
+  flag.set = false;
+  c.learn(to, flag.clock);
+  c.record_wait(to, flag.token, at);
+}
+
+void pipe_barrier(Pipe pipe, Site site) {
+  Core& c = core();
+  if (pipe == Pipe::S) {
+    report(flag_finding(c, "PipeBarrier<PIPE_S> is a hardware error", site_id(site), 0, "leave it out: the scalar pipe orders itself"));
+    return;
+  }
+  c.barrier(pipe, site_id(site));
+}
+
+int alloc_event(Pipe from, Pipe to, bool keep, Site site) {
+  Core& c = core();
+  std::uint8_t& used = c.events[{from, to}];
+  for (int id = 0; id < 8; ++id) {
+    if (used & (1 << id)) continue;
+    if (keep) used |= 1 << id;
+    return id;
+  }
+  report(flag_finding(c, format("AllocEventID<HardEvent::%s>: all 8 ids are taken", event_name(from, to).c_str()), site_id(site), 0,
+                      "ReleaseEventID what is no longer used"));
+  return 7;
+}
+
+void release_event(Pipe from, Pipe to, int id, Site) { core().events[{from, to}] &= static_cast<std::uint8_t>(~(1 << (id & 7))); }
+
+void check_flags_at_end(Core& c) {
+  for (const auto& [key, flag] : c.flags) {
+    if (!flag.set) continue;
+    const auto& [from, to, id] = key;
+    report(flag_finding(c, format("flag %s(%d) is still set when the kernel ends, and leaks into the next one", event_name(from, to).c_str(), id),
+                        flag.site, 0, "wait for it before the end"));
+  }
+}
+
+void check_cross_flags_at_end(Core& c) {
+  for (const auto& [id, flag] : c.cross) {
+    if (flag.delivered.empty()) continue;
+    report(flag_finding(c, format("cross-core flag %d is still set when the kernel ends (%zu times)", id, flag.delivered.size()),
+                        flag.delivered.front().site, 0, "one CrossCoreWaitFlag for each CrossCoreSetFlag"));
+  }
+}
+
+}  // namespace twin

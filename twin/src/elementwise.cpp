@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of vector.inc, executed.
+#include <cstring>
+
+#include "lane_math.hpp"
+#include "lanes.hpp"
+
+namespace twin {
+namespace {
+
+using namespace lane;
+
+// d, a, b: n elements each; d may be a or b.
+using LoopFn = void (*)(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n);
+enum class Shape : std::uint8_t { Binary, Scalar, Unary };
+struct Row {
+  const char* name;
+  const char* cost;
+  Shape shape;
+  bool reads_dst;
+  LoopFn (*loop)(DType dst, DType src);
+};
+
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+void loop(std::uint8_t* dp, const std::uint8_t* ap, const std::uint8_t* bp, std::uint32_t n) {
+  using C = typename Compute<D>::Type;
+  D* d = reinterpret_cast<D*>(dp);
+  const S* a = reinterpret_cast<const S*>(ap);
+  const S* b = reinterpret_cast<const S*>(bp);
+  const C scalar = kScalar ? C(*b) : C(0);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    d[i] = narrow<D>(Lane::of(C(a[i]), kScalar ? scalar : kUnary ? C(0) : C(b[i]), kReadsDst ? C(d[i]) : C(0)));
+  }
+}
+
+template <std::uint32_t kTypes, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+LoopFn pick(DType dst, DType src) {
+#define TWIN_CASE(type)                                                                        \
+  if constexpr ((kTypes & bit(DTypeOf<type>::kValue)) != 0) {                                  \
+    if (dst == DTypeOf<type>::kValue && src == dst) return &loop<type, type, kScalar, kUnary, kReadsDst, Lane>; \
+  }
+  TWIN_CASE(float)
+  TWIN_CASE(half)
+  TWIN_CASE(std::int32_t)
+  TWIN_CASE(std::int16_t)
+  TWIN_CASE(std::uint16_t)
+  TWIN_CASE(std::uint32_t)
+#undef TWIN_CASE
+  if constexpr (kReadsDst && (kTypes & kF16) != 0) {
+    if (dst == DType::F32 && src == DType::F16) return &loop<float, half, kScalar, kUnary, kReadsDst, Lane>;
+  }
+  return nullptr;
+}
+
+#define TWIN_LANE(name, expression)          \
+  struct Lane##name {                        \
+    template <class C>                       \
+    static C of([[maybe_unused]] C a, [[maybe_unused]] C b, [[maybe_unused]] C d) { \
+      return static_cast<C>(expression);     \
+    }                                        \
+  };
+#define TWIN_BINARY(name, types, cost, expression) TWIN_LANE(name, expression)
+#define TWIN_BINARY_DST(name, types, cost, expression) TWIN_LANE(name, expression)
+#define TWIN_SCALAR(name, types, cost, expression) TWIN_LANE(name, expression)
+#define TWIN_SCALAR_DST(name, types, cost, expression) TWIN_LANE(name, expression)
+#define TWIN_UNARY(name, types, cost, expression) TWIN_LANE(name, expression)
+#include "twin/vector.inc"
+
+constexpr Row kRows[] = {
+#define TWIN_BINARY(name, types, cost, expression) {#name, cost, Shape::Binary, false, &pick<(types), false, false, false, Lane##name>},
+#define TWIN_BINARY_DST(name, types, cost, expression) {#name, cost, Shape::Binary, true, &pick<(types), false, false, true, Lane##name>},
+#define TWIN_SCALAR(name, types, cost, expression) {#name, cost, Shape::Scalar, false, &pick<(types), true, false, false, Lane##name>},
+#define TWIN_SCALAR_DST(name, types, cost, expression) {#name, cost, Shape::Scalar, true, &pick<(types), true, false, true, Lane##name>},
+#define TWIN_UNARY(name, types, cost, expression) {#name, cost, Shape::Unary, false, &pick<(types), false, true, false, Lane##name>},
+#include "twin/vector.inc"
+};
+
+// Two reads of one group of UB banks in one cycle take two: eight blocks of one source and eight of the other meet in the sixteen groups
+// unless they begin eight groups apart.
+bool sources_conflict(const View& a, const View& b) {
+  const auto distance = (a.addr / kBlockBytes - b.addr / kBlockBytes) & 15;
+  return distance != 8;
+}
+
+}  // namespace
+
+void vector_elementwise(const VecCall& call, Site site) {
+  const Row& row = kRows[int(call.op)];
+  Instruction i(Pipe::V, row.name, site);
+  const LoopFn run_lanes = row.loop(call.dst.dtype, call.src0.dtype);
+  i.require(run_lanes != nullptr, Kind::Limit, format("%s has no form for %s", row.name, name(call.dst.dtype)), "cast first");
+  Operand operands[4] = {{&call.dst, call.dst_stride, true}, {&call.src0, call.src0_stride}};
+  int count = 2;
+  const bool binary = row.shape == Shape::Binary;
+  if (binary) operands[count++] = {&call.src1, call.src1_stride};
+  if (row.reads_dst) operands[count++] = {&call.dst, call.dst_stride};
+  const auto& runs = make_runs(i, call.lanes, operands, count);
+  const std::uint32_t dst_bytes = size_bytes(call.dst.dtype);
+  const std::uint32_t src_bytes = size_bytes(call.src0.dtype);
+  const std::uint32_t widest = std::max(dst_bytes, src_bytes);
+  i.cost(row.cost, call.lanes.form == Lanes::Count ? (std::uint64_t{call.lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes : call.lanes.repeats,
+         widest == 2 ? call.dst.dtype : DType::F32);
+  if (binary && std::strcmp(row.cost, "TwoVectors") == 0 && sources_conflict(call.src0, call.src1)) i.conflict(2);
+  if (!i.issue()) return;
+  std::uint8_t* const d = i.bytes(call.dst);
+  const std::uint8_t* const a = i.bytes(call.src0);
+  const std::uint8_t* const b = binary ? i.bytes(call.src1) : nullptr;
+  States ds(i, call.dst), as(i, call.src0), bs(i, binary ? call.src1 : call.src0);
+  for (const Run& r : runs) {
+    const std::uint8_t* const second = binary ? b + r.offset[2] : reinterpret_cast<const std::uint8_t*>(&call.scalar);
+    const std::uint64_t src_n = std::uint64_t{r.n} * src_bytes;
+    const std::uint64_t dst_n = std::uint64_t{r.n} * dst_bytes;
+    const bool clean = as.clean(r.offset[1], src_n) && (!binary || bs.clean(r.offset[2], src_n)) && (!row.reads_dst || ds.clean(r.offset[0], dst_n));
+    run_lanes(d + r.offset[0], a + r.offset[1], second, r.n);
+    if (clean) {
+      ds.set(r.offset[0], dst_n, kDefined);
+      continue;
+    }
+    for (std::uint64_t lane = 0; lane < r.n; ++lane) {
+      std::uint8_t state = as.of(r.offset[1] + lane * src_bytes, src_bytes);
+      if (binary) state = meet(state, bs.of(r.offset[2] + lane * src_bytes, src_bytes));
+      if (row.reads_dst) state = meet(state, ds.of(r.offset[0] + lane * dst_bytes, dst_bytes));
+      ds.set(r.offset[0] + lane * dst_bytes, dst_bytes, state);
+    }
+  }
+}
+
+}  // namespace twin

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's inside. A launch makes Cores; each runs its kernel as a fiber. An instruction is one Instruction record: the
+// checker reads its accesses, the clock reads its cost, and the executor that made it does the arithmetic in between.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "clock.hpp"
+#include "device.hpp"
+#include "history.hpp"
+#include "twin/engine.hpp"
+#include "twin/report.hpp"
+
+namespace twin {
+
+class Core;
+
+// State of a byte. Values from kFirstOrigin on: undefined, and where that came from (Launch::origins).
+inline constexpr std::uint8_t kUnwritten = 0;
+inline constexpr std::uint8_t kDefined = 1;
+inline constexpr std::uint8_t kFirstOrigin = 2;
+
+// ---- memories ----
+struct Memory {
+  Space space = Space::UB;
+  std::uint8_t* data = nullptr;
+  std::uint8_t* state = nullptr;  // one a byte
+  std::uint64_t bytes = 0;
+  std::uint64_t device_address = 0;  // GM: where the L2 model sees it; the same in every run
+  std::string name;
+  History history{4096};
+  std::vector<std::uint8_t> fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
+};
+
+// Global memory: what aclrtMalloc and GmAlloc gave out.
+class GlobalMemory {
+ public:
+  static GlobalMemory& get();
+  void* allocate(std::size_t bytes, const char* by);
+  bool release(void* pointer);
+  Memory* find(std::uint64_t address, bool* freed = nullptr);  // the live allocation that holds the address
+  void forget_history();
+  void mark_defined(const void* pointer, std::size_t bytes);  // a host copy into it
+
+ private:
+  struct Block {
+    Memory memory;
+    bool live = true;
+  };
+  std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // by host address
+  Memory* last_ = nullptr;
+  std::uint64_t next_device_address_ = 0;
+  int count_ = 0;
+};
+
+// ---- sites ----
+std::uint32_t site_id(const Site& site);
+const Site& site_of(std::uint32_t id);
+std::string to_string(const Site& site);
+
+// ---- what the timing model replays ----
+enum class Step : std::uint8_t { Execute, Set, Wait, Barrier, CrossSet, CrossWait };
+struct GmSpan {
+  std::uint64_t address;  // device address
+  std::uint32_t bytes;    // a row
+  std::uint32_t rows;
+  std::uint64_t stride;
+};
+struct Record {
+  Step step = Step::Execute;
+  Pipe pipe = Pipe::S;       // Set: the setter's pipe; Wait: the pipe that waits
+  Path path = Path::None;    // a move
+  bool gm_write = false;
+  bool no_cache = false;
+  std::uint16_t cost = 0;    // row of the device's cost table
+  const char* name = "";
+  std::uint32_t site = 0;
+  std::uint32_t token = 0;   // Set, Wait, CrossSet, CrossWait: what they hand over
+  std::uint64_t units = 0;   // repeats, bytes or cycles, as the cost says
+  std::uint32_t span_first = 0, span_count = 0;
+  bool narrow = false;       // 16-bit elements
+  double conflict = 1;       // factor on the repeats, from bank conflicts
+};
+
+// ---- an instruction ----
+struct Access {
+  Memory* memory;
+  std::uint64_t begin, end;
+  bool write;
+};
+
+class Instruction {
+ public:
+  Instruction(Pipe pipe, const char* name, Site site);
+
+  // Declare what it touches. Neighbours are joined; an access outside of its tensor or memory is reported, and stops it.
+  void read(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, false); }
+  void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
+  void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
+  void require(bool holds, Kind kind, const std::string& what, const std::string& fix);
+  // Reports like require, but lets the instruction go on as the hardware would.
+  void complain(Kind kind, const std::string& what, const std::string& fix);
+  bool refused() const { return refused_; }
+  void tag(Tag tag) { tag_ = tag; }
+  void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
+  void move(Path path, std::uint64_t bytes);
+  void conflict(double factor) { record_.conflict = factor; }
+
+  // Checks order and enters the instruction into its pipe. False: it was refused and must not be executed.
+  bool issue();
+
+  Pipe pipe() const { return pipe_; }
+  const char* name() const { return name_; }
+  const Site& site() const { return site_; }
+  std::uint8_t* bytes(const View& view) const;
+  std::uint8_t* state(const View& view) const;
+  std::uint8_t origin(const View& view, std::uint64_t offset);  // of a value that comes from memory nothing wrote
+  // Undefined bytes are about to be used up. Reports the first, once.
+  void use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how);
+
+ private:
+  void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
+  Memory* memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
+
+  Core& core_;
+  Pipe pipe_;
+  const char* name_;
+  Site site_;
+  bool refused_ = false;
+  Tag tag_ = kPlain;
+  Record record_;
+  std::vector<Access>& accesses_;
+};
+
+bool all_defined(const std::uint8_t* state, std::uint64_t bytes);
+
+// ---- a core ----
+struct Buffer {
+  enum State { Idle, Allocated, Queued, Taken } state = Idle;
+  std::uint64_t addr = 0, bytes = 0;
+  std::uint32_t generation = 0;
+  Queue* queue = nullptr;
+  Clock filled, freed;  // what the flag of EnQue and of FreeTensor carries
+  std::uint32_t filled_token = 0, freed_token = 0;
+  std::uint32_t site = 0;
+};
+
+struct Queue {
+  Space space;
+  Pipe producer, consumer;
+  int depth;
+  std::uint64_t bytes;
+  std::vector<std::uint32_t> buffers;  // numbers in Core::buffers
+  std::deque<std::uint32_t> idle, waiting;
+  std::uint32_t site;
+};
+
+struct Flag {
+  bool set = false;
+  std::uint32_t site = 0;
+  std::uint32_t token = 0;
+  Clock clock;
+};
+
+struct CrossFlag {  // delivered to a core, not yet waited for
+  struct Delivery {
+    Clock clock;
+    std::uint32_t token, site;
+  };
+  std::deque<Delivery> delivered;
+};
+
+class Core {
+ public:
+  Core(int index, CoreKind kind, int block, int sub);
+
+  std::string label() const;
+  Event event(Pipe pipe, std::uint32_t site, Tag tag) { return {++issued[int(pipe)], site, static_cast<std::uint16_t>(index), pipe, tag}; }
+  void check_order(Pipe pipe, Memory& memory, std::uint64_t begin, std::uint64_t end, bool write, const Event& now, const char* name);
+  Clock completed(Pipe pipe) const;  // what is known once everything issued to the pipe is complete
+  void learn(Pipe pipe, const Clock& clock);
+  void synchronise(Pipe from, Pipe to, std::uint32_t site);  // a flag and its wait, at once
+  void barrier(Pipe pipe, std::uint32_t site);
+  std::uint32_t record_set(Pipe pipe, std::uint32_t site);
+  void record_wait(Pipe pipe, std::uint32_t token, std::uint32_t site);
+  void append(Record record) { trace.push_back(record); }
+
+  int index, block, sub;
+  CoreKind kind;
+  std::array<Memory, kSpaces> memory;
+  std::array<Clock, kPipes> clock;
+  std::array<std::uint32_t, kPipes> issued{};
+  std::map<std::tuple<Pipe, Pipe, int>, Flag> flags;
+  std::map<std::pair<Pipe, Pipe>, std::uint8_t> events;  // ids that AllocEventID gave out
+  std::map<int, CrossFlag> cross;
+  std::deque<Queue> queues;
+  std::vector<Buffer> buffers{1};
+  std::array<std::uint64_t, kSpaces> allocated{};
+  std::uint64_t mask[2] = {~0ull, ~0ull};
+  bool mask_counts = false;
+  Atomic atomic = Atomic::None;
+  DType atomic_dtype = DType::F32;
+  std::map<std::uint64_t, std::uint8_t> unit_flags;  // of the last Mmad into each L0C tile, by the tile's begin
+  std::uint32_t tokens = 0;
+  std::uint32_t scalar_steps = 0;
+  std::vector<Record> trace;
+  std::vector<GmSpan> spans;
+  std::string waits_for;  // while blocked
+  std::uint32_t waits_at = 0;
+  bool finished = false;
+  void* pipe = nullptr;
+  std::vector<std::uint8_t> storage;
+  std::vector<Access> accesses;
+};
+
+Core& core();                // the one that runs
+bool in_kernel();
+void yield_core();           // lets the others run
+void block_core_until(bool (*ready)(void*), void* context, const std::string& what, Site site);
+
+// ---- a launch ----
+struct Origin {
+  std::string text;
+};
+struct Launched {
+  std::string kernel;
+  KernelType type = KernelType::Unset;
+  int blocks = 0, aiv_a_block = 1;
+  bool has_aic = false, has_aiv = true, auto_sync = true;
+  std::vector<std::unique_ptr<Core>> cores;
+  std::vector<Origin> origins;
+  std::uint32_t cross_tokens = 0;
+  std::map<std::uint32_t, int> cross_token_sets;  // how many sets complete a token
+  struct Arrivals {
+    std::map<int, std::deque<std::pair<Clock, std::uint32_t>>> by_core;
+  };
+  std::map<std::tuple<int, int, int>, Arrivals> arrivals;  // (mode, id, group)
+};
+Launched& launched();
+
+void report(Finding finding);
+std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
+std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
+const std::vector<std::string>& cost_rows();  // the names behind Record::cost
+Timing simulate(const Launched& launched, const Device& device, std::string* chrome_trace);
+
+}  // namespace twin

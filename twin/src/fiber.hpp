@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fiber: a function with a stack of its own that can stop in the middle and go on later. One host thread runs all of them.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace twin {
+
+class Fiber {
+ public:
+  explicit Fiber(std::function<void()> body);
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  void resume();          // from outside: runs until the next suspend or the end
+  static void suspend();  // from inside
+  bool done() const { return done_; }
+
+ private:
+  static void entry(unsigned high, unsigned low);
+  void enter_fiber();
+  void leave_fiber(bool last);
+
+  std::function<void()> body_;
+  void* stack_ = nullptr;
+  bool done_ = false;
+  ucontext_t inside_, outside_;
+  void* sanitizer_[4] = {};  // what the sanitizers want to be told at a switch
+  std::size_t outside_stack_bytes_ = 0;
+};
+
+}  // namespace twin

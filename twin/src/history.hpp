@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who last wrote, and who since read, each byte of one memory: intervals in pages, so that a contiguous access costs one step
+// a page however long it is, and scattered ones stay bounded by the page.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "twin/types.hpp"
+
+namespace twin {
+
+enum Tag : std::uint8_t { kPlain = 0, kAtomic = 1, kSmallMmad = 2 };
+
+struct Event {
+  std::uint32_t time = 0;  // the how-manieth instruction of its pipe, from 1; 0: none
+  std::uint32_t site = 0;
+  std::uint16_t core = 0;
+  Pipe pipe = Pipe::S;
+  std::uint8_t tag = kPlain;
+};
+
+class History {
+ public:
+  explicit History(std::uint32_t page_bytes) : page_bytes_(page_bytes) {}
+
+  // Calls on_conflict(old event, old was a write, begin, end) for each earlier access that an access of this kind meets, then records it.
+  // on_conflict returns false to be spared the rest.
+  template <class OnMeet>
+  void access(std::uint64_t begin, std::uint64_t end, bool write, const Event& now, OnMeet&& on_meet) {
+    while (begin < end) {
+      const std::uint64_t index = begin / page_bytes_;
+      const std::uint64_t base = index * page_bytes_;
+      const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes_);
+      if (pages_.size() <= index) pages_.resize(index + 1);
+      if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes_, {}, {}});
+      visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write, now, on_meet);
+      begin = stop;
+    }
+  }
+  void clear() { pages_.clear(); }
+
+ private:
+  struct Segment {
+    std::uint32_t begin, end;
+    Event write;
+    std::vector<Event> reads;  // one a (core, pipe): the newest
+  };
+  using Page = std::vector<Segment>;
+
+  template <class OnMeet>
+  static void visit(Page& page, std::uint64_t base, std::uint32_t begin, std::uint32_t end, bool write, const Event& now, OnMeet& on_meet) {
+    std::size_t i = 0;
+    if (page.size() > 8) {
+      i = std::upper_bound(page.begin(), page.end(), begin, [](std::uint32_t b, const Segment& s) { return b < s.end; }) - page.begin();
+    }
+    while (page[i].end <= begin) ++i;
+    if (page[i].begin < begin) split(page, i++, begin);
+    const std::size_t first = i;
+    for (; i < page.size() && page[i].begin < end; ++i) {
+      if (page[i].end > end) split(page, i, end);
+      Segment& segment = page[i];
+      if (segment.write.time) on_meet(segment.write, true, base + segment.begin, base + segment.end);
+      if (write) {
+        for (const Event& read : segment.reads) on_meet(read, false, base + segment.begin, base + segment.end);
+      } else {
+        remember(segment.reads, now);
+      }
+    }
+    if (write) {  // the segments become one
+      page[first].end = page[i - 1].end;
+      page[first].write = now;
+      page[first].reads.clear();
+      page.erase(page.begin() + first + 1, page.begin() + i);
+    }
+  }
+  static void split(Page& page, std::size_t i, std::uint32_t at) {
+    Segment left = page[i];
+    left.end = at;
+    page[i].begin = at;
+    page.insert(page.begin() + i, std::move(left));
+  }
+  static void remember(std::vector<Event>& reads, const Event& now) {
+    for (Event& read : reads) {
+      if (read.core == now.core && read.pipe == now.pipe) {
+        read = now;
+        return;
+      }
+    }
+    reads.push_back(now);
+  }
+
+  std::uint32_t page_bytes_;
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace twin

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "engine.hpp"
+
+namespace twin {
+namespace {
+std::vector<std::string>& rows() {
+  static auto* all = new std::vector<std::string>{"Unlisted"};
+  return *all;
+}
+
+std::uint16_t cost_id(const char* row) {
+  static auto* ids = new std::unordered_map<const char*, std::uint16_t>;  // by literal: two of one text cost an entry, no more
+  const auto [at, fresh] = ids->try_emplace(row, static_cast<std::uint16_t>(rows().size()));
+  if (fresh) rows().push_back(row);
+  return at->second;
+}
+}  // namespace
+
+const std::vector<std::string>& cost_rows() { return rows(); }
+
+Instruction::Instruction(Pipe pipe, const char* name, Site site) : core_(core()), pipe_(pipe), name_(name), site_(site), accesses_(core_.accesses) {
+  accesses_.clear();
+  record_.pipe = pipe;
+  record_.name = name;
+  record_.site = site_id(site);
+  record_.span_first = static_cast<std::uint32_t>(core_.spans.size());
+  const bool runs_here = pipe == Pipe::V ? core_.kind == CoreKind::AIV : (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX) || core_.kind == CoreKind::AIC;
+  require(runs_here, Kind::KernelType,
+          format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe), core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
+          "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
+}
+
+void Instruction::require(bool holds, Kind kind, const std::string& what, const std::string& fix) {
+  if (holds) return;
+  refused_ = true;
+  complain(kind, what, fix);
+}
+
+void Instruction::complain(Kind kind, const std::string& what, const std::string& fix) {
+  report({kind, what, to_string(site_), "", core_.label(), twin::name(pipe_), "", "", fix});
+}
+
+void Instruction::require_aligned(const View& view, std::uint32_t alignment, const char* operand) {
+  if (view.addr % alignment == 0) return;
+  require(false, Kind::Alignment, format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
+                                         static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
+          "begin tensors on that boundary");
+}
+
+Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
+  const char* const verb = write ? "writes" : "reads";
+  if (view.bytes && offset + bytes > view.bytes) {
+    require(false, Kind::OutOfBounds,
+            format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
+                   static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
+            "make the tensor larger, or the count, repeats or strides smaller");
+    return nullptr;
+  }
+  if (view.buffer) {
+    const Buffer& b = core_.buffers[view.buffer];
+    if (b.state == Buffer::Idle || b.generation != view.generation) {
+      require(false, Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb), "use it before FreeTensor");
+      return nullptr;
+    }
+  }
+  if (view.space != Space::GM) {
+    Memory& m = core_.memory[int(view.space)];
+    if (view.addr + offset + bytes <= m.bytes) return &m;
+    require(false, Kind::OutOfBounds,
+            format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
+                   static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
+                   m.bytes ? "" : " on this kind of core"),
+            "keep tensors inside the memory");
+    return nullptr;
+  }
+  bool freed = false;
+  Memory* m = GlobalMemory::get().find(view.addr + offset, &freed);
+  if (!m) {
+    const Memory* base = GlobalMemory::get().find(view.addr);
+    const std::string where = base ? format(", %llu bytes past the end of %s",
+                                            static_cast<unsigned long long>(view.addr + offset - reinterpret_cast<std::uint64_t>(base->data) - base->bytes),
+                                            base->name.c_str())
+                                   : "";
+    require(false, freed ? Kind::UseAfterFree : Kind::OutOfBounds,
+            freed ? format("%s %s GM that was freed", name_, verb) : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
+            "check the offset and the size given to aclrtMalloc");
+    return nullptr;
+  }
+  const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
+  if (at + bytes > m->bytes) {
+    require(false, Kind::OutOfBounds,
+            format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at), static_cast<unsigned long long>(at + bytes), m->name.c_str()),
+            "check the offset and the size given to aclrtMalloc");
+    return nullptr;
+  }
+  return m;
+}
+
+void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
+  if (bytes == 0) return;
+  Memory* m = memory(view, offset, bytes, write);
+  if (!m) return;
+  const std::uint64_t begin = view.space == Space::GM ? view.addr + offset - reinterpret_cast<std::uint64_t>(m->data) : view.addr + offset;
+  const std::uint64_t end = begin + bytes;
+  if (!accesses_.empty()) {
+    Access& last = accesses_.back();
+    if (last.memory == m && last.write == write && begin >= last.begin && begin <= last.end) {
+      last.end = std::max(last.end, end);
+    } else {
+      accesses_.push_back({m, begin, end, write});
+    }
+  } else {
+    accesses_.push_back({m, begin, end, write});
+  }
+  if (view.space != Space::GM) return;
+  record_.gm_write |= write;
+  record_.no_cache |= view.cache_hint == 1;
+  const std::uint64_t address = m->device_address + begin;
+  auto& spans = core_.spans;
+  if (spans.size() > record_.span_first) {
+    GmSpan& last = spans.back();
+    if (last.bytes == bytes && (last.rows == 1 || address == last.address + last.rows * last.stride)) {
+      if (last.rows == 1) last.stride = address - last.address;
+      ++last.rows;
+      return;
+    }
+  }
+  spans.push_back({address, static_cast<std::uint32_t>(bytes), 1, 0});
+}
+
+void Instruction::cost(const char* row, std::uint64_t units, DType dtype) {
+  record_.cost = cost_id(row);
+  record_.units = units;
+  record_.narrow = size_bytes(dtype) == 2;
+}
+
+void Instruction::move(Path path, std::uint64_t bytes) {
+  record_.path = path;
+  record_.units = bytes;
+}
+
+bool Instruction::issue() {
+  if (refused_) {
+    core_.spans.resize(record_.span_first);
+    return false;
+  }
+  record_.span_count = static_cast<std::uint32_t>(core_.spans.size()) - record_.span_first;
+  Tag tag = tag_;
+  Event now = core_.event(pipe_, record_.site, tag);
+  const Tag gm_tag = record_.gm_write && core_.atomic != Atomic::None ? kAtomic : kPlain;
+  for (int pass = 0; pass < 2; ++pass) {  // reads meet what was there before this instruction writes
+    for (const Access& a : accesses_) {
+      if (a.write != (pass == 1)) continue;
+      now.tag = a.memory->space == Space::GM ? gm_tag : tag;
+      core_.check_order(pipe_, *a.memory, a.begin, a.end, a.write, now, name_);
+    }
+  }
+  core_.append(record_);
+  return true;
+}
+
+std::uint8_t* Instruction::bytes(const View& view) const {
+  return view.space == Space::GM ? reinterpret_cast<std::uint8_t*>(view.addr) : core_.memory[int(view.space)].data + view.addr;
+}
+
+std::uint8_t* Instruction::state(const View& view) const {
+  if (view.space != Space::GM) return core_.memory[int(view.space)].state + view.addr;
+  const Memory* m = GlobalMemory::get().find(view.addr);
+  return m->state + (view.addr - reinterpret_cast<std::uint64_t>(m->data));
+}
+
+std::uint8_t new_origin(const std::string& text) {
+  auto& origins = launched().origins;
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i].text == text) return static_cast<std::uint8_t>(kFirstOrigin + i);
+  }
+  if (origins.size() >= 255u - kFirstOrigin) return 255;
+  origins.push_back({text});
+  return static_cast<std::uint8_t>(kFirstOrigin + origins.size() - 1);
+}
+
+std::uint8_t Instruction::origin(const View& view, std::uint64_t offset) {
+  if (view.space == Space::GM) {
+    const Memory* m = GlobalMemory::get().find(view.addr + offset);
+    return new_origin(format("%s at %s reads %s, which nothing wrote", name_, to_string(site_).c_str(), m ? m->name.c_str() : "GM"));
+  }
+  return new_origin(format("%s at %s reads %s that nothing wrote, from 0x%llx of the tensor at 0x%llx", name_, to_string(site_).c_str(),
+                           twin::name(view.space), static_cast<unsigned long long>(offset), static_cast<unsigned long long>(view.addr)));
+}
+
+void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how) {
+  std::uint8_t* s = state(view) + offset;
+  if (all_defined(s, bytes)) return;
+  std::uint64_t first = 0;
+  while (s[first] == kDefined) ++first;
+  std::uint64_t last = first;
+  while (last < bytes && s[last] != kDefined) ++last;
+  Finding f{Kind::Uninitialised};
+  const std::uint8_t value = s[first];
+  const auto& origins = launched().origins;
+  const std::string from = value == kUnwritten ? std::string("nothing wrote it")
+                           : value - kFirstOrigin < static_cast<int>(origins.size()) ? origins[value - kFirstOrigin].text : std::string("of several origins");
+  f.what = format("%s %s an undefined value: %s", name_, how, from.c_str());
+  f.line_a = to_string(site_);
+  f.core = core_.label();
+  f.pipe_a = twin::name(pipe_);
+  f.range = hex_range(twin::name(view.space), (view.space == Space::GM ? 0 : view.addr) + offset + first, (view.space == Space::GM ? 0 : view.addr) + offset + last);
+  f.fix = "write the whole range first (Duplicate, a wider copy, DataCopyPad with padding), or leave it out of the count";
+  report(std::move(f));
+}
+
+// ---- the scalar pipe ----
+namespace {
+void yield_now_and_then() {
+  if (++core().scalar_steps % 4096 == 0) yield_core();  // a kernel may spin on GM until another core has written it
+}
+}  // namespace
+
+void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint32_t size, Site site) {
+  Instruction i(Pipe::S, "GetValue", site);
+  i.read(view, offset, size);
+  i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
+  if (!i.issue()) {
+    std::memset(value, 0, size);
+    return;
+  }
+  i.use(view, offset, size, "reads");
+  std::memcpy(value, i.bytes(view) + offset, size);
+  if (view.space == Space::GM) yield_now_and_then();
+}
+
+void scalar_store(const View& view, std::uint64_t offset, const void* value, std::uint32_t size, Site site) {
+  Instruction i(Pipe::S, "SetValue", site);
+  i.write(view, offset, size);
+  i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
+  if (!i.issue()) return;
+  std::memcpy(i.bytes(view) + offset, value, size);
+  std::memset(i.state(view) + offset, kDefined, size);
+}
+
+void cache_clean(const View&, bool, Site site) {
+  Instruction i(Pipe::S, "DataCacheCleanAndInvalid", site);
+  i.cost("ScalarGm", 1);
+  i.issue();
+  yield_core();
+}
+
+void data_sync_barrier(Site) {}
+
+}  // namespace twin

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch: cores are made, run in turn until each has ended, checked, and their time is modelled.
+#include <cstdio>
+#include <cstring>
+
+#include "engine.hpp"
+#include "fiber.hpp"
+
+namespace twin {
+
+void check_flags_at_end(Core& core);
+void check_cross_flags_at_end(Core& core);
+void check_queues_at_end(Core& core);
+
+namespace {
+
+struct Registered {
+  Invoke invoke[3] = {};
+};
+std::map<std::string, Registered>& kernels() {
+  static auto* all = new std::map<std::string, Registered>;
+  return *all;
+}
+std::map<std::string, KernelType>& kernel_types() {
+  static auto* all = new std::map<std::string, KernelType>;
+  return *all;
+}
+
+Launched* running = nullptr;
+thread_local Core* current = nullptr;
+std::string trace_json;
+Timing timing;
+
+struct Strand {
+  Core* core = nullptr;
+  std::unique_ptr<Fiber> fiber;
+  bool (*ready)(void*) = nullptr;
+  void* context = nullptr;
+};
+Strand* current_strand = nullptr;
+
+// "k<float>" out of how GCC or clang print twin::Launch's arguments.
+std::string kernel_name(const std::string& spelling) {
+  auto at = spelling.rfind("kKernel = &");
+  std::size_t skip = 11;
+  if (at == std::string::npos) {
+    at = spelling.rfind(") = ");
+    skip = 4;
+  }
+  if (at == std::string::npos) return spelling;
+  std::string name = spelling.substr(at + skip);
+  name = name.substr(0, name.find_last_of("]"));
+  return name.substr(0, name.find(';'));
+}
+
+const Device& device_or_exit() {
+  std::string error;
+  const Device* device = find_device(settings().device, &error);
+  if (!device) {
+    std::fprintf(stderr, "twin: %s\n", error.c_str());
+    std::exit(2);
+  }
+  return *device;
+}
+
+void give_memory(Core& core, const Device& device) {
+  struct Size {
+    Space space;
+    const char* key;
+    CoreKind kind;
+  };
+  constexpr Size kSizes[] = {{Space::UB, "ub_bytes", CoreKind::AIV},   {Space::L1, "l1_bytes", CoreKind::AIC}, {Space::L0A, "l0a_bytes", CoreKind::AIC},
+                             {Space::L0B, "l0b_bytes", CoreKind::AIC}, {Space::L0C, "l0c_bytes", CoreKind::AIC}, {Space::BT, "bt_bytes", CoreKind::AIC},
+                             {Space::FB, "fb_bytes", CoreKind::AIC}};
+  std::size_t total = 0;
+  for (const Size& s : kSizes) total += s.kind == core.kind ? 2 * ((static_cast<std::size_t>(device.at(s.key)) + 63) & ~std::size_t{63}) : 0;
+  core.storage.assign(total + 64, 0);
+  auto next = (reinterpret_cast<std::uintptr_t>(core.storage.data()) + 63) & ~std::uintptr_t{63};
+  for (const Size& s : kSizes) {
+    Memory& m = core.memory[int(s.space)];
+    m.space = s.space;
+    m.name = name(s.space);
+    if (s.kind != core.kind) continue;
+    m.bytes = static_cast<std::uint64_t>(device.at(s.key));
+    const std::size_t room = (m.bytes + 63) & ~std::size_t{63};
+    m.data = reinterpret_cast<std::uint8_t*>(next);
+    m.state = m.data + room;
+    next += 2 * room;
+    if (s.space == Space::L1 || s.space == Space::L0A || s.space == Space::L0B) m.fractal.assign(m.bytes / 32 + 1, 0);
+  }
+}
+
+void take_memory(Core& core) {
+  core.storage = {};
+  for (Memory& m : core.memory) {
+    m.history.clear();
+    m.fractal = {};
+    m.data = m.state = nullptr;
+    m.bytes = 0;
+  }
+}
+
+void resume(Strand& strand) {
+  current = strand.core;
+  current_strand = &strand;
+  strand.fiber->resume();
+  current = nullptr;
+  current_strand = nullptr;
+}
+
+void report_deadlock(const std::vector<Strand*>& stuck) {
+  for (const Strand* s : stuck) {
+    Finding f{Kind::Deadlock};
+    f.core = s->core->label();
+    f.what = f.core + " waits for ever for " + s->core->waits_for;
+    f.line_a = to_string(site_of(s->core->waits_at));
+    f.fix = "set what is waited for on every path; launch no more blocks than cores when all must meet";
+    report(std::move(f));
+  }
+}
+
+void run_all(Launched& l, const Device& device, const Registered& kernel, const void* arguments) {
+  const int aic_a_block = l.has_aic ? 1 : 0;
+  const int aiv_a_block = l.has_aiv ? l.aiv_a_block : 0;
+  const int cores_a_block = aic_a_block + aiv_a_block;
+  const int at_once = static_cast<int>(l.has_aic ? device.at("cube_cores") : device.at("vector_cores"));
+  for (int b = 0; b < l.blocks; ++b) {
+    for (int c = 0; c < cores_a_block; ++c) {
+      const bool aic = c < aic_a_block;
+      l.cores.push_back(std::make_unique<Core>(static_cast<int>(l.cores.size()), aic ? CoreKind::AIC : CoreKind::AIV, b, aic ? 0 : c - aic_a_block));
+    }
+  }
+  std::vector<Strand> strands(l.cores.size());
+  std::size_t started = 0;
+  std::size_t live = 0;
+  for (std::size_t ended = 0; ended < strands.size();) {
+    while (started < strands.size() && live < static_cast<std::size_t>(at_once * cores_a_block)) {
+      Strand& s = strands[started];
+      s.core = l.cores[started++].get();
+      give_memory(*s.core, device);
+      Invoke invoke = kernel.invoke[int(s.core->kind == CoreKind::AIC ? Pass::Aic : Pass::Aiv)];
+      if (!invoke) invoke = kernel.invoke[int(Pass::Host)];
+      s.fiber = std::make_unique<Fiber>([invoke, arguments] { invoke(arguments); });
+      ++live;
+    }
+    bool moved = false;
+    for (std::size_t i = 0; i < started; ++i) {
+      Strand& s = strands[i];
+      if (!s.fiber || (s.ready && !s.ready(s.context))) continue;
+      s.ready = nullptr;
+      moved = true;
+      resume(s);
+      if (!s.fiber->done()) continue;
+      s.fiber.reset();
+      s.core->finished = true;
+      current = s.core;
+      check_flags_at_end(*s.core);
+      check_queues_at_end(*s.core);
+      current = nullptr;
+      take_memory(*s.core);
+      --live;
+      ++ended;
+    }
+    if (moved) continue;
+    std::vector<Strand*> stuck;
+    for (Strand& s : strands) {
+      if (s.fiber) stuck.push_back(&s);
+    }
+    report_deadlock(stuck);
+    for (Strand* s : stuck) (void)s->fiber.release();  // its stack holds live objects: it is left alone
+    return;
+  }
+  for (auto& core : l.cores) check_cross_flags_at_end(*core);
+}
+
+}  // namespace
+
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke) {
+  kernels()[kernel].invoke[int(pass)] = invoke;
+  return true;
+}
+
+bool register_kernel_type(const char* name, KernelType type) {
+  kernel_types()[name] = type;
+  return true;
+}
+
+Launched& launched() { return *running; }
+Core& core() {
+  if (!current) {
+    std::fprintf(stderr, "twin: a kernel function was called outside of a kernel launch\n");
+    std::abort();
+  }
+  return *current;
+}
+bool in_kernel() { return current != nullptr; }
+
+void yield_core() { Fiber::suspend(); }
+
+void block_core_until(bool (*ready)(void*), void* context, const std::string& what, Site site) {
+  Core& c = core();
+  if (ready(context)) return;
+  c.waits_for = what;
+  c.waits_at = site_id(site);
+  current_strand->ready = ready;
+  current_strand->context = context;
+  Fiber::suspend();
+}
+
+void launch(const LaunchRequest& request) {
+  const Device& device = device_or_exit();
+  const std::string name = kernel_name(request.kernel);
+  if (request.blocks == 0 || request.blocks > 65535) {
+    report({Kind::Limit, format("launch of %s with %u blocks: 1 to 65535 are possible", name.c_str(), request.blocks), to_string(request.site), "", "host", "", "",
+            "", "launch at least one block"});
+    return;
+  }
+  Launched l;
+  l.kernel = name;
+  l.blocks = static_cast<int>(request.blocks);
+  l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
+  auto type = kernel_types().find(name);
+  if (type == kernel_types().end()) type = kernel_types().find(name.substr(0, name.find('<')));
+  l.type = request.type != KernelType::Unset ? request.type : type == kernel_types().end() ? KernelType::Unset : type->second;
+  using T = KernelType;
+  l.has_aic = l.type == T::AicOnly || l.type == T::MixAic10 || l.type == T::MixAic11 || l.type == T::MixAic12;
+  l.has_aiv = l.type != T::AicOnly && l.type != T::MixAic10;
+  l.aiv_a_block = l.type == T::MixAic12 ? 2 : 1;
+  running = &l;
+  run_all(l, device, kernels()[request.kernel], request.arguments);
+  GlobalMemory::get().forget_history();
+  if (settings().timing) {
+    timing = simulate(l, device, &trace_json);
+    if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
+  }
+  running = nullptr;
+}
+
+const Timing& last_timing() { return timing; }
+std::string last_chrome_trace() { return trace_json; }
+
+// ---- what a kernel asks about itself ----
+CoreKind core_kind() { return core().kind; }
+std::int64_t block_idx() {
+  const Core& c = core();
+  return c.kind == CoreKind::AIV && launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block;
+}
+std::int64_t block_num() { return launched().blocks; }
+std::int64_t sub_block_idx() { return core().sub; }
+std::int64_t task_ratio() { return launched().has_aic && launched().has_aiv ? launched().aiv_a_block : 1; }
+std::int64_t system_cycle(Site) { return static_cast<std::int64_t>(core().trace.size()); }
+void set_mask(std::uint64_t high, std::uint64_t low) {
+  core().mask[0] = low;
+  core().mask[1] = high;
+}
+void set_mask_counter(bool counter_mode) { core().mask_counts = counter_mode; }
+void set_atomic(Atomic kind, DType dtype, Site) {
+  core().atomic = kind;
+  core().atomic_dtype = dtype;
+}
+std::uint64_t local_capacity_bytes(Space space) { return core().memory[int(space)].bytes; }
+std::uint8_t* local_pointer(const View& view, Site site) {
+  Core& c = core();
+  const Memory& m = c.memory[int(view.space)];
+  if (view.addr >= m.bytes) {
+    report({Kind::OutOfBounds, format("GetPhyAddr of a tensor at 0x%llx of %s", static_cast<unsigned long long>(view.addr), name(view.space)), to_string(site),
+            "", c.label(), "", "", "", "keep tensors inside the memory"});
+    return m.data;
+  }
+  return m.data + view.addr;
+}
+
+}  // namespace twin

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves of blocks between memories, with padding, format change and atomic stores.
+#include <cstring>
+
+#include "lane_math.hpp"
+#include "lanes.hpp"
+
+namespace twin {
+
+std::uint8_t new_origin(const std::string& text);
+
+namespace {
+
+struct Way {
+  Space from, to;
+  Pipe pipe;
+  Path path;
+};
+constexpr Way kWays[] = {{Space::GM, Space::UB, Pipe::MTE2, Path::GmToUb},  {Space::GM, Space::L1, Pipe::MTE2, Path::GmToL1},
+                         {Space::UB, Space::GM, Pipe::MTE3, Path::UbToGm},  {Space::L1, Space::GM, Pipe::MTE3, Path::L1ToGm},
+                         {Space::UB, Space::UB, Pipe::V, Path::UbToUb},     {Space::L1, Space::BT, Pipe::MTE1, Path::L1ToBt},
+                         {Space::L1, Space::FB, Pipe::FIX, Path::L1ToBt}};
+
+const Way* way(Space from, Space to) {
+  for (const Way& w : kWays) {
+    if (w.from == from && w.to == to) return &w;
+  }
+  return nullptr;
+}
+
+std::uint64_t up_to_32(std::uint64_t bytes) { return (bytes + 31) & ~std::uint64_t{31}; }
+
+void check_local_alignment(Instruction& i, const View& dst, const View& src) {
+  if (dst.space != Space::GM) i.require_aligned(dst, kBlockBytes, "the destination");
+  if (src.space != Space::GM) i.require_aligned(src, kBlockBytes, "the source");
+}
+
+template <class T>
+void combine(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes, Atomic how) {
+  using C = typename lane::Compute<T>::Type;
+  for (std::uint64_t k = 0; k + sizeof(T) <= bytes; k += sizeof(T)) {
+    T old, fresh;
+    std::memcpy(&old, d + k, sizeof(T));
+    std::memcpy(&fresh, a + k, sizeof(T));
+    const C x = C(old), y = C(fresh);
+    const T result = lane::narrow<T>(how == Atomic::Add ? x + y : how == Atomic::Max ? (x > y ? x : y) : (x < y ? x : y));
+    std::memcpy(d + k, &result, sizeof(T));
+  }
+}
+
+}  // namespace
+
+// A row of a store to GM, the atomic mode respected.
+void store_row(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes) {
+  const Core& c = core();
+  if (c.atomic == Atomic::None) {
+    std::memcpy(d, a, bytes);
+    return;
+  }
+  switch (c.atomic_dtype) {
+    case DType::F32: return combine<float>(d, a, bytes, c.atomic);
+    case DType::F16: return combine<half>(d, a, bytes, c.atomic);
+    case DType::BF16: return combine<bfloat16_t>(d, a, bytes, c.atomic);
+    case DType::I32: return combine<std::int32_t>(d, a, bytes, c.atomic);
+    case DType::I16: return combine<std::int16_t>(d, a, bytes, c.atomic);
+    default: return combine<std::int8_t>(d, a, bytes, c.atomic);
+  }
+}
+
+namespace {
+
+void execute_blocks(const char* instruction, const View& dst, const View& src, const Blocks& b, std::uint64_t src_bytes_a_block, const Pad* pad, Site site) {
+  const Way* w = way(src.space, dst.space);
+  Instruction i(w ? w->pipe : Pipe::MTE2, instruction, site);
+  i.require(w != nullptr, Kind::Limit, format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)), "go by way of GM");
+  i.require(b.count <= 4095, Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count), "split the copy");
+  check_local_alignment(i, dst, src);
+  if (!w || b.count == 0 || b.bytes == 0) return;  // nothing to copy is no error
+  const std::uint64_t left = pad ? pad->left_bytes : 0;
+  const std::uint64_t dst_bytes = pad ? up_to_32(left + b.bytes + pad->right_bytes) : b.bytes;
+  for (std::uint64_t k = 0; k < b.count; ++k) i.read(src, k * b.src_step, src_bytes_a_block);
+  for (std::uint64_t k = 0; k < b.count; ++k) i.write(dst, k * b.dst_step, dst_bytes);
+  if (dst.space == Space::GM && core().atomic != Atomic::None) {
+    for (std::uint64_t k = 0; k < b.count; ++k) i.read(dst, k * b.dst_step, dst_bytes);
+  }
+  i.move(w->path, b.count * b.bytes);
+  if (w->path == Path::UbToUb) i.cost("UbCopy", b.count * b.bytes);
+  if (!i.issue()) return;
+  const std::uint32_t size = size_bytes(dst.dtype);
+  States ds(i, dst), ss(i, src);
+  for (std::uint64_t k = 0; k < b.count; ++k) {
+    const std::uint64_t od = k * b.dst_step, oa = k * b.src_step;
+    std::uint8_t* const d = i.bytes(dst) + od;
+    const std::uint8_t* const a = i.bytes(src) + oa;
+    if (dst.space == Space::GM) {
+      i.use(src, oa, b.bytes, "stores to GM");
+      if (core().atomic != Atomic::None) i.use(dst, od, b.bytes, "adds to GM that holds");
+      store_row(d, a, b.bytes);
+      ds.set(od, b.bytes, kDefined);
+      continue;
+    }
+    if (pad) {
+      const std::uint8_t* const value = pad->given ? reinterpret_cast<const std::uint8_t*>(&pad->value) : a;
+      for (std::uint64_t e = 0; e + size <= dst_bytes; e += size) std::memcpy(d + e, value, size);
+      const std::uint64_t given_end = pad->given ? left + b.bytes + pad->right_bytes : 0;
+      if (given_end < dst_bytes || !pad->given) {
+        ds.set(od, dst_bytes, new_origin(format("the padding of %s at %s, which is unspecified", instruction, to_string(site).c_str())));
+      }
+      ds.set(od, given_end, kDefined);
+    }
+    std::memmove(d + left, a, b.bytes);
+    ds.copy_from(ss, od + left, oa, b.bytes);
+  }
+  Memory& to = core().memory[int(dst.space)];
+  if (!to.fractal.empty() && dst.space != Space::GM) {
+    for (std::uint64_t k = 0; k < b.count; ++k) {
+      const std::uint64_t first = (dst.addr + k * b.dst_step) / 32;
+      std::memset(to.fractal.data() + first, 0, (b.bytes + 31) / 32);
+    }
+  }
+}
+
+}  // namespace
+
+void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site) {
+  Blocks b = blocks;
+  if (b.bytes % 32 != 0) {
+    const std::string what = format("DataCopy of %llu bytes: it moves whole blocks of 32 bytes, so it moves %llu", static_cast<unsigned long long>(b.bytes),
+                                    static_cast<unsigned long long>(up_to_32(b.bytes)));
+    report({Kind::Alignment, what, to_string(site), "", core().label(), dst.space == Space::GM ? "MTE3" : "MTE2", "", "",
+            dst.space == Space::GM ? "DataCopyPad: a plain copy overwrites what follows in GM" : "DataCopyPad"});
+    b.bytes = up_to_32(b.bytes);
+  }
+  execute_blocks("DataCopy", dst, src, b, b.bytes, nullptr, site);
+}
+
+void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site) {
+  if (pad.left_bytes > 32 || pad.right_bytes > 32) {
+    report({Kind::Limit, format("DataCopyPad: padding of %llu and %llu bytes, at most 32 each side", static_cast<unsigned long long>(pad.left_bytes),
+                                static_cast<unsigned long long>(pad.right_bytes)),
+            to_string(site), "", core().label(), "MTE2", "", "", "pad with Duplicate"});
+    return;
+  }
+  execute_blocks("DataCopyPad", dst, src, blocks, blocks.bytes, &pad, site);
+}
+
+void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Site site) {
+  execute_blocks("DataCopyPad", dst, src, blocks, blocks.bytes, nullptr, site);
+}
+
+void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
+  Instruction i(Pipe::MTE2, "DataCopy (ND to NZ)", site);
+  const std::uint32_t size = size_bytes(dst.dtype);
+  const std::uint64_t c0 = kBlockBytes / size;
+  i.require(src.space == Space::GM && dst.space == Space::L1, Kind::Limit, "DataCopy (ND to NZ) goes from GM to L1 only", "copy to L1");
+  i.require(s.rows <= 16384 && s.columns <= 65535 && s.matrices <= 4095, Kind::Limit,
+            format("DataCopy (ND to NZ): ndNum %u, nValue %u, dValue %u; limits are 4095, 16384 and 65535", s.matrices, s.rows, s.columns), "split the copy");
+  check_local_alignment(i, dst, src);
+  const std::uint64_t blocks = (s.columns + c0 - 1) / c0;
+  const auto from = [&](std::uint64_t m, std::uint64_t r) { return (m * s.src_matrix_stride + r * s.src_row_stride) * size; };
+  const auto to = [&](std::uint64_t m, std::uint64_t j, std::uint64_t r) {
+    return m * s.dst_matrix_stride * size + (j * s.dst_column_stride + r * s.dst_row_stride) * kBlockBytes;
+  };
+  for (std::uint64_t m = 0; m < s.matrices; ++m) {
+    for (std::uint64_t r = 0; r < s.rows; ++r) i.read(src, from(m, r), std::uint64_t{s.columns} * size);
+    for (std::uint64_t j = 0; j < blocks; ++j) {
+      for (std::uint64_t r = 0; r < s.rows; ++r) i.write(dst, to(m, j, r), kBlockBytes);
+    }
+  }
+  i.move(Path::GmToL1Nz, std::uint64_t{s.matrices} * s.rows * s.columns * size);
+  if (!i.issue()) return;
+  States ds(i, dst), ss(i, src);
+  std::vector<std::uint8_t>& fractal = core().memory[int(Space::L1)].fractal;
+  const bool scattered = blocks > 1 && s.dst_column_stride != 1;
+  for (std::uint64_t m = 0; m < s.matrices; ++m) {
+    for (std::uint64_t r = 0; r < s.rows; ++r) {
+      const bool clean = ss.clean(from(m, r), std::uint64_t{s.columns} * size);
+      for (std::uint64_t j = 0; j < blocks; ++j) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(c0, s.columns - j * c0) * size;
+        std::uint8_t* const d = i.bytes(dst) + to(m, j, r);
+        std::memcpy(d, i.bytes(src) + from(m, r) + j * kBlockBytes, bytes);
+        std::memset(d + bytes, 0, kBlockBytes - bytes);  // the last block is filled up with zeros
+        ds.set(to(m, j, r), kBlockBytes, kDefined);
+        if (!clean) ds.copy_from(ss, to(m, j, r), from(m, r) + j * kBlockBytes, bytes);
+        fractal[(dst.addr + to(m, j, r)) / kBlockBytes] = scattered;
+      }
+    }
+  }
+}
+
+}  // namespace twin

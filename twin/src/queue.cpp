@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// TPipe's memory and the queues of a core: each buffer goes idle → allocated → queued → taken → idle.
+#include "engine.hpp"
+
+namespace twin {
+namespace {
+
+Finding queue_finding(const std::string& what, Site site, std::uint32_t other, const std::string& fix) {
+  return {Kind::Queue, what, to_string(site), other ? to_string(site_of(other)) : "", core().label(), "", "", "", fix};
+}
+
+Buffer* buffer_of(Queue* q, const View& tensor) {
+  Core& c = core();
+  if (!tensor.buffer || tensor.buffer >= c.buffers.size() || c.buffers[tensor.buffer].queue != q) return nullptr;
+  return &c.buffers[tensor.buffer];
+}
+
+View view_of(const Queue& q, std::uint32_t number, DType dtype) {
+  const Buffer& b = core().buffers[number];
+  return {q.space, dtype, b.addr, b.bytes, number, b.generation, 0};
+}
+
+}  // namespace
+
+std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site) {
+  Core& c = core();
+  std::uint64_t& top = c.allocated[int(space)];
+  const std::uint64_t at = top;
+  top += (bytes + 31) & ~std::uint64_t{31};
+  const std::uint64_t capacity = c.memory[int(space)].bytes;
+  if (top > capacity && capacity) {
+    report({Kind::Capacity, format("InitBuffer of %s: %s would hold %llu bytes of %llu", what, name(space), static_cast<unsigned long long>(top),
+                                   static_cast<unsigned long long>(capacity)),
+            to_string(site), "", c.label(), "", "", hex_range(name(space), at, top), "use smaller or fewer buffers"});
+  }
+  return at;
+}
+
+void*& pipe_slot() { return core().pipe; }
+std::uint64_t& tiling_key() {
+  static std::uint64_t key = 0;
+  return key;
+}
+
+void pipe_reset() {
+  Core& c = core();
+  c.allocated.fill(0);
+  c.events.clear();
+}
+
+Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes, Site site) {
+  Core& c = core();
+  c.queues.push_back({space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
+  Queue& q = c.queues.back();
+  if (num < 1 || bytes == 0) report(queue_finding(format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)), site, 0, "give it at least one buffer"));
+  for (int i = 0; i < num; ++i) {
+    Buffer b;
+    b.addr = pipe_allocate(space, q.bytes, "a queue", site);
+    b.bytes = q.bytes;
+    b.queue = &q;
+    q.buffers.push_back(static_cast<std::uint32_t>(c.buffers.size()));
+    q.idle.push_back(q.buffers.back());
+    c.buffers.push_back(b);
+  }
+  return &q;
+}
+
+View queue_alloc(Queue* q, DType dtype, Site site) {
+  Core& c = core();
+  if (!q) {
+    report(queue_finding("AllocTensor from a queue without buffers", site, 0, "InitBuffer first"));
+    return {};
+  }
+  if (q->idle.empty()) {
+    report(queue_finding(format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site, c.buffers[q->buffers[0]].site,
+                         "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
+    return view_of(*q, q->buffers[0], dtype);
+  }
+  const std::uint32_t number = q->idle.front();
+  q->idle.pop_front();
+  Buffer& b = c.buffers[number];
+  b.state = Buffer::Allocated;
+  ++b.generation;
+  b.site = site_id(site);
+  if (b.freed_token) {
+    c.learn(q->producer, b.freed);
+    c.record_wait(q->producer, b.freed_token, b.site);
+    b.freed_token = 0;
+  }
+  return view_of(*q, number, dtype);
+}
+
+void queue_enque(Queue* q, const View& tensor, Site site) {
+  Core& c = core();
+  Buffer* b = q ? buffer_of(q, tensor) : nullptr;
+  if (!b || b->state != Buffer::Allocated) {
+    const char* const why = !b ? "a tensor that is not this queue's" : b->state == Buffer::Queued ? "a tensor that is already in the queue" : "a tensor that AllocTensor did not give";
+    report(queue_finding(format("EnQue of %s", why), site, b ? b->site : 0, "AllocTensor, fill, EnQue, DeQue, use, FreeTensor: in this order, from one queue"));
+    return;
+  }
+  b->state = Buffer::Queued;
+  b->site = site_id(site);
+  b->filled = c.completed(q->producer);
+  b->filled_token = c.record_set(q->producer, b->site);
+  q->waiting.push_back(tensor.buffer);
+}
+
+View queue_deque(Queue* q, DType dtype, Site site) {
+  Core& c = core();
+  if (!q || q->waiting.empty()) {
+    report(queue_finding("DeQue from an empty queue", site, q ? q->site : 0, "EnQue first; the core would hang"));
+    return q && !q->buffers.empty() ? view_of(*q, q->buffers[0], dtype) : View{};
+  }
+  const std::uint32_t number = q->waiting.front();
+  q->waiting.pop_front();
+  Buffer& b = c.buffers[number];
+  b.state = Buffer::Taken;
+  b.site = site_id(site);
+  c.learn(q->consumer, b.filled);
+  c.record_wait(q->consumer, b.filled_token, b.site);
+  return view_of(*q, number, dtype);
+}
+
+void queue_free(Queue* q, const View& tensor, Site site) {
+  Core& c = core();
+  Buffer* b = q ? buffer_of(q, tensor) : nullptr;
+  if (!b || b->state == Buffer::Idle || b->generation != tensor.generation) {
+    report(queue_finding(!b ? "FreeTensor of a tensor that is not this queue's" : "FreeTensor of a tensor that was already given back", site, b ? b->site : 0,
+                         "free each tensor once, in the queue it came from"));
+    return;
+  }
+  if (b->state == Buffer::Queued) {
+    report(queue_finding("FreeTensor of a tensor that is still in the queue", site, b->site, "DeQue it first"));
+    for (auto at = q->waiting.begin(); at != q->waiting.end(); ++at) {
+      if (*at == tensor.buffer) {
+        q->waiting.erase(at);
+        break;
+      }
+    }
+  }
+  const Pipe last_user = b->state == Buffer::Taken ? q->consumer : q->producer;
+  b->state = Buffer::Idle;
+  b->site = site_id(site);
+  b->freed = c.completed(last_user);
+  b->freed_token = c.record_set(last_user, b->site);
+  q->idle.push_back(tensor.buffer);
+}
+
+int queue_waiting(const Queue* q) { return q ? static_cast<int>(q->waiting.size()) : 0; }
+bool queue_has_idle(const Queue* q) { return q && !q->idle.empty(); }
+bool queue_vacant(const Queue* q) { return q && static_cast<int>(q->waiting.size()) < std::max(q->depth, 1); }
+
+void check_queues_at_end(Core& c) {
+  for (const Buffer& b : c.buffers) {
+    if (!b.queue || b.state == Buffer::Idle || b.state == Buffer::Allocated) continue;
+    const char* const state = b.state == Buffer::Queued ? "is still in the queue (EnQue without DeQue)" : "was not given back (DeQue without FreeTensor)";
+    Finding f{Kind::Queue};
+    f.what = format("at the end of the kernel a tensor %s", state);
+    f.line_a = to_string(site_of(b.site));
+    f.core = c.label();
+    f.fix = "one DeQue and one FreeTensor for each EnQue";
+    report(std::move(f));
+  }
+}
+
+}  // namespace twin

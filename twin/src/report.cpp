@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <unistd.h>
+
+#include "engine.hpp"
+
+namespace twin {
+namespace {
+
+struct Reports {
+  std::vector<Finding> list;
+  std::map<std::string, std::size_t> known;
+};
+Reports& reports() {
+  static Reports* all = new Reports;  // outlives every exit handler
+  return *all;
+}
+
+std::string json_string(const std::string& s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += format("\\u%04x", c);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// The program ends: print what was found, write the files asked for, and fail if there was anything.
+void at_exit(int status, void*) {
+  std::fflush(nullptr);
+  const Settings& s = settings();
+  const auto& list = findings();
+  for (const Finding& f : list) std::fputs(to_text(f).c_str(), stderr);
+  if (!list.empty()) std::fprintf(stderr, "twin: %zu finding%s\n", list.size(), list.size() == 1 ? "" : "s");
+  if (!s.json.empty()) {
+    std::ofstream file(s.json);
+    file << "{\"findings\": " << to_json(list) << ", \"timing\": " << to_json(last_timing()) << "}\n";
+    if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", s.json.c_str());
+  }
+  if (!s.trace.empty()) {
+    std::ofstream file(s.trace);
+    file << last_chrome_trace();
+    if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", s.trace.c_str());
+  }
+  std::fflush(nullptr);
+  if (!list.empty() && status == 0) _exit(1);
+}
+
+void read_environment(Settings* s) {
+  const char* text = std::getenv("TWIN");
+  std::stringstream words(text ? text : "");
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (key == "device" && !value.empty()) {
+      s->device = value;
+    } else if (key == "auto-sync" && (value == "on" || value == "off")) {
+      s->auto_sync = value == "on";
+    } else if (key == "timing" && (value.empty() || value == "off")) {
+      s->print_timing = value.empty();
+      s->timing = value.empty();
+    } else if (key == "trace" && !value.empty()) {
+      s->trace = value;
+    } else if (key == "json" && !value.empty()) {
+      s->json = value;
+    } else if (!word.empty()) {
+      std::fprintf(stderr, "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, trace=FILE, json=FILE)\n",
+                   word.c_str());
+      std::exit(2);
+    }
+  }
+}
+
+}  // namespace
+
+std::string format(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  va_list again;
+  va_copy(again, arguments);
+  std::string out(std::vsnprintf(nullptr, 0, format, arguments), '\0');
+  std::vsnprintf(out.data(), out.size() + 1, format, again);
+  va_end(arguments);
+  va_end(again);
+  return out;
+}
+
+const char* name(Kind kind) {
+  constexpr const char* kNames[] = {"read-after-write", "write-after-read", "write-after-write", "gm-race", "stale-cache", "out-of-bounds",
+                                    "use-after-free", "capacity", "alignment", "limit", "uninitialised", "flag", "queue", "deadlock",
+                                    "cube-layout", "kernel-type", "atomic-order"};
+  return kNames[static_cast<int>(kind)];
+}
+
+Settings& settings() {
+  static Settings* s = [] {
+    auto* made = new Settings;
+    read_environment(made);
+    on_exit(&at_exit, nullptr);
+    return made;
+  }();
+  return *s;
+}
+
+void report(Finding f) {
+  Reports& all = reports();
+  settings();
+  const std::string key = std::string(name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' + (f.line_b.empty() ? f.what : "") + '\n' +
+                          f.pipe_a + f.pipe_b;
+  const auto [at, fresh] = all.known.try_emplace(key, all.list.size());
+  if (fresh) {
+    all.list.push_back(std::move(f));
+  } else {
+    ++all.list[at->second].count;
+  }
+}
+
+const std::vector<Finding>& findings() { return reports().list; }
+
+std::vector<Finding> take_findings() {
+  std::vector<Finding> list = std::move(reports().list);
+  reports() = {};
+  return list;
+}
+
+std::string to_text(const Finding& f) {
+  std::string out = f.line_a + ": " + name(f.kind) + ": " + f.what + "\n";
+  const auto field = [&](const char* label, const std::string& value) {
+    if (!value.empty()) out += format("    %-8s %s\n", label, value.c_str());
+  };
+  field("other", f.line_b);
+  field("core", f.core + (f.pipe_a.empty() ? "" : ", pipe " + f.pipe_a) + (f.pipe_b.empty() ? "" : " against " + f.pipe_b));
+  field("where", f.range);
+  field("fix", f.fix);
+  if (f.count > 1) field("times", std::to_string(f.count));
+  return out;
+}
+
+std::string to_json(const std::vector<Finding>& list) {
+  std::string out = "[";
+  for (const Finding& f : list) {
+    out += format("%s{\"kind\": %s, \"what\": %s, \"line\": %s, \"other_line\": %s, \"core\": %s, \"pipe\": %s, \"other_pipe\": %s, "
+                  "\"range\": %s, \"fix\": %s, \"count\": %llu}",
+                  &f == list.data() ? "" : ", ", json_string(name(f.kind)).c_str(), json_string(f.what).c_str(),
+                  json_string(f.line_a).c_str(), json_string(f.line_b).c_str(), json_string(f.core).c_str(), json_string(f.pipe_a).c_str(),
+                  json_string(f.pipe_b).c_str(), json_string(f.range).c_str(), json_string(f.fix).c_str(),
+                  static_cast<unsigned long long>(f.count));
+  }
+  return out + "]";
+}
+
+std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end) {
+  return format("%s [0x%llx, 0x%llx)", memory.c_str(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end));
+}
+
+// ---- sites ----
+namespace {
+struct Sites {
+  std::unordered_map<std::uint64_t, std::uint32_t> ids;
+  std::vector<Site> list{Site{}};
+};
+Sites& sites() {
+  static Sites* all = new Sites;
+  return *all;
+}
+}  // namespace
+
+std::uint32_t site_id(const Site& site) {
+  Sites& all = sites();
+  const std::uint64_t key = reinterpret_cast<std::uint64_t>(site.file) * 0x9E3779B97F4A7C15ull + site.line;
+  const auto [at, fresh] = all.ids.try_emplace(key, static_cast<std::uint32_t>(all.list.size()));
+  if (fresh) all.list.push_back(site);
+  return at->second;
+}
+const Site& site_of(std::uint32_t id) { return sites().list[id]; }
+std::string to_string(const Site& site) { return site.line ? format("%s:%u", site.file, site.line) : "(launch)"; }
+
+const char* name(Pipe pipe) {
+  constexpr const char* kNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+  return kNames[static_cast<int>(pipe)];
+}
+const char* name(Space space) {
+  constexpr const char* kNames[] = {"GM", "UB", "L1", "L0A", "L0B", "L0C", "BiasTable", "FixpipeBuffer"};
+  return kNames[static_cast<int>(space)];
+}
+const char* name(DType dtype) {
+  constexpr const char* kNames[] = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+}  // namespace twin
