@@ -220,7 +220,8 @@ void launch(const LaunchRequest& request) {
   l.blocks = static_cast<int>(request.blocks);
   l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
   auto type = kernel_types().find(name);
-  if (type == kernel_types().end()) type = kernel_types().find(name.substr(0, name.find('<')));
+  const std::string plain = name.substr(0, name.find('<'));
+  if (type == kernel_types().end()) type = kernel_types().find(plain.substr(plain.rfind(':') == std::string::npos ? 0 : plain.rfind(':') + 1));
   l.type = request.type != KernelType::Unset ? request.type : type == kernel_types().end() ? KernelType::Unset : type->second;
   using T = KernelType;
   l.has_aic = l.type == T::AicOnly || l.type == T::MixAic10 || l.type == T::MixAic11 || l.type == T::MixAic12;

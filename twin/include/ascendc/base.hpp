@@ -8,26 +8,8 @@
 
 #include "twin/calls.hpp"
 #include "twin/engine.hpp"
+#include "twin/qualifiers.hpp"
 
-#define __aicore__
-#define __global__
-#define __gm__
-#define __ubuf__
-#define __cbuf__
-#define __ca__
-#define __cb__
-#define __cc__
-#define __fbuf__
-#define __inout__
-#define __in__
-#define __out__
-#define __vector__
-#define __cube__
-#define __mix__(cube, vector)
-#ifndef __NPU_ARCH__
-#define __NPU_ARCH__ 2201
-#endif
-#define ASCENDC_CPU_DEBUG_TWIN 1
 // Public functions of the interface: the coverage page is made from these marks.
 #define TWIN_API inline
 

@@ -122,6 +122,9 @@ class Launch<void(Parameters...), kKernel> {
     launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_});
   }
 
+  // Twincc's way to register a kernel that another file launches.
+  static bool registered() { return kRegistered; }
+
  private:
   using Tuple = std::tuple<std::decay_t<Parameters>...>;
   static const char* spelling() { return __PRETTY_FUNCTION__; }
@@ -147,5 +150,18 @@ template <class Signature, Signature* kKernel, class Blocks>
 Launch<Signature, kKernel> launcher(Blocks blocks, const void* = nullptr, const void* = nullptr, Site site = Site::here()) {
   return Launch<Signature, kKernel>(static_cast<std::uint32_t>(blocks), site);
 }
+
+// A parameter that takes whatever pointer the host has, for the functions that ACLRT_LAUNCH_KERNEL names.
+class AnyPointer {
+ public:
+  AnyPointer(const void* pointer) : pointer_(pointer) {}  // NOLINT: that is its purpose
+  template <class T>
+  operator T*() const {  // NOLINT
+    return static_cast<T*>(const_cast<void*>(pointer_));
+  }
+
+ private:
+  const void* pointer_;
+};
 
 }  // namespace twin

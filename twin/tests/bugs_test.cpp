@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each kind of bug that the twin finds, planted in a kernel (kFixed false) beside its repaired sister (kFixed true): the one is reported
+// with both lines, the other runs silently. Auto-sync is off.
+#include <functional>
+
+#include "support.hpp"
+
+using namespace AscendC;
+using twin::Kind;
+using twin::KernelType;
+
+namespace {
+
+constexpr int kN = 256;  // floats a tile: 1 KB
+
+// The lines that a report should name; set by the kernels on the very lines.
+int wrong_line = 0;
+int other_line = 0;
+#define WRONG wrong_line = __LINE__;
+#define OTHER other_line = __LINE__;
+
+LocalTensor<float> ub(int tile, int count = kN) { return LocalTensor<float>(TPosition::VECCALC, tile * kN * 4, count); }
+GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) {
+  GlobalTensor<float> t;
+  t.SetGlobalBuffer((__gm__ float*)address + first, count);
+  return t;
+}
+template <HardEvent event>
+void order(int id = 0) {
+  SetFlag<event>(id);
+  WaitFlag<event>(id);
+}
+
+// ---- 1. order between pipes ----
+template <bool kFixed>
+void load_then_use(GM_ADDR x, GM_ADDR y) {
+  OTHER DataCopy(ub(0), gm(x), kN);
+  if (kFixed) order<HardEvent::MTE2_V>();
+  WRONG Adds(ub(1), ub(0), 1.0f, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(1), kN);
+}
+template <bool kFixed>
+void use_then_store(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  OTHER Adds(ub(1), ub(0), 1.0f, kN);
+  if (kFixed) order<HardEvent::V_MTE3>();
+  WRONG DataCopy(gm(y), ub(1), kN);
+}
+template <bool kFixed>
+void reload_while_in_use(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  OTHER Adds(ub(1), ub(0), 1.0f, kN);
+  if (kFixed) order<HardEvent::V_MTE2>();
+  WRONG DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(1), kN);
+}
+template <bool kFixed>
+void dependent_vectors(GM_ADDR, GM_ADDR y) {
+  Duplicate(ub(0), 1.0f, kN);
+  PipeBarrier<PIPE_V>();
+  OTHER Adds(ub(1), ub(0), 1.0f, kN);
+  if (kFixed) PipeBarrier<PIPE_V>();
+  WRONG Muls(ub(2), ub(1), 2.0f, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(2), kN);
+}
+template <bool kFixed>
+void overlapping_loads(GM_ADDR x, GM_ADDR y) {
+  OTHER DataCopy(ub(0), gm(x), kN);
+  if (kFixed) PipeBarrier<PIPE_MTE2>();
+  WRONG DataCopy(ub(0)[8], gm(x), kN / 2);
+  order<HardEvent::MTE2_MTE3>();
+  DataCopy(gm(y), ub(0), kN);
+}
+template <bool kFixed>
+void scalar_too_early(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  OTHER ReduceMax(ub(1), ub(0), ub(2), kN);
+  if (kFixed) order<HardEvent::V_S>();
+  WRONG const float largest = ub(1).GetValue(0);
+  Adds(ub(0), ub(0), -largest, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(0), kN);
+}
+
+struct Tiles {  // one fractal of A and B, one of C
+  LocalTensor<half> a1{TPosition::A1, 0, 256}, b1{TPosition::B1, 1024, 256}, a2{TPosition::A2, 0, 256}, b2{TPosition::B2, 0, 256};
+  LocalTensor<float> c{TPosition::CO1, 0, 256};
+  GlobalTensor<half> x, y;
+  GlobalTensor<float> z;
+  Tiles(GM_ADDR gx, GM_ADDR gz) {
+    x.SetGlobalBuffer((__gm__ half*)gx, 256);
+    y.SetGlobalBuffer((__gm__ half*)gx, 256);
+    z.SetGlobalBuffer((__gm__ float*)gz, 256);
+  }
+};
+// Which synchronisation is left out.
+enum CubeBug { kNoBug, kMte1, kCube, kFix, kReload, kSmall };
+template <CubeBug kBug>
+void cube(GM_ADDR x, GM_ADDR z) {
+  Tiles t(x, z);
+  const Nd2NzParams nz(1, 16, 16, 0, 16, 16, 1, 0);
+  const LoadData2DParams one(0, 1, 1, 0, 0, false, 0);
+  DataCopy(t.a1, t.x, nz);
+  if (kBug == kMte1) other_line = __LINE__ + 1;
+  DataCopy(t.b1, t.y, nz);
+  if (kBug != kMte1) order<HardEvent::MTE2_MTE1>();
+  if (kBug == kMte1) order<HardEvent::MTE2_MTE1>(), DataCopy(t.b1, t.y, nz), other_line = __LINE__;
+  LoadData(t.a2, t.a1, one);
+  if (kBug == kMte1) wrong_line = __LINE__ + 1;
+  LoadData(t.b2, t.b1, one);
+  if (kBug == kCube) other_line = __LINE__ - 1;
+  if (kBug == kCube) SetFlag<HardEvent::MTE1_M>(0), LoadData(t.b2, t.b1, one), other_line = __LINE__, WaitFlag<HardEvent::MTE1_M>(0);
+  if (kBug != kCube) order<HardEvent::MTE1_M>();
+  MmadParams p(16, 16, 16, false);
+  if (kBug == kCube) wrong_line = __LINE__ + 1;
+  Mmad(t.c, t.a2, t.b2, p);
+  if (kBug == kSmall) other_line = __LINE__ - 1;
+  p.cmatrixInitVal = false;
+  if (kBug != kSmall) PipeBarrier<PIPE_M>();
+  if (kBug == kSmall) wrong_line = __LINE__ + 1;
+  Mmad(t.c, t.a2, t.b2, p);
+  if (kBug == kFix) other_line = __LINE__ - 1;
+  if (kBug == kReload) other_line = __LINE__ - 2, wrong_line = __LINE__, LoadData(t.a2, t.a1, one);
+  if (kBug != kFix) order<HardEvent::M_FIX>();
+  if (kBug == kFix) wrong_line = __LINE__ + 1;
+  Fixpipe(t.z, t.c, FixpipeParamsV220(16, 16, 16, 16, false));
+  PipeBarrier<PIPE_ALL>();
+}
+
+// ---- 2. GM between cores ----
+template <bool kFixed>
+void both_store_there(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  OTHER WRONG DataCopy(gm(y, kFixed ? GetBlockIdx() * kN : GetBlockIdx() * 8, kN), ub(0), kN);
+}
+template <bool kFixed>
+void statistics_of_8_bytes(GM_ADDR x, GM_ADDR y) {  // an article's stage 1: (max, sum) of each block side by side
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  GlobalTensor<float> out = gm(y, GetBlockIdx() * 2, 8);
+  if (kFixed) {
+    DataCopyPad(out, ub(0), DataCopyExtParams(1, 8, 0, 0, 0));
+  } else {
+    WRONG OTHER DataCopy(out, ub(0), 2);
+  }
+}
+template <bool kFixed>
+void read_what_the_other_wrote(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  if (GetBlockIdx() == 0) {
+    OTHER DataCopy(gm(y), ub(0), kN);
+  }
+  if (kFixed) SyncAll();
+  if (GetBlockIdx() == 1) {
+    WRONG DataCopy(ub(1), gm(y), kN);
+  }
+}
+
+// ---- 3, 4, 5. memory ----
+template <bool kFixed>
+void past_the_end_of_gm(GM_ADDR x, GM_ADDR) {
+  GlobalTensor<float> all;
+  all.SetGlobalBuffer((__gm__ float*)x);
+  WRONG DataCopy(ub(0), all[2 * kN - (kFixed ? 8 : 4)], 8);
+}
+template <bool kFixed>
+void past_the_tensor(GM_ADDR, GM_ADDR) {
+  WRONG Duplicate(ub(0), 0.0f, kFixed ? kN : kN + 1);
+}
+template <bool kFixed>
+void too_much_memory(GM_ADDR, GM_ADDR) {
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> a, b;
+  pipe.InitBuffer(a, 96 * 1024);
+  WRONG pipe.InitBuffer(b, kFixed ? 90 * 1024 : 96 * 1024);
+}
+template <bool kFixed>
+void misaligned(GM_ADDR, GM_ADDR) {
+  WRONG Duplicate(ub(0)[kFixed ? 8 : 1], 0.0f, 8);
+}
+template <bool kFixed>
+void mask_too_wide(GM_ADDR, GM_ADDR) {
+  WRONG Duplicate(ub(0), 0.0f, kFixed ? 64 : 65, 1, 1, 8);
+}
+template <bool kFixed>
+void compare_of_odd_count(GM_ADDR, GM_ADDR) {
+  Duplicate(ub(0), 0.0f, kN);
+  PipeBarrier<PIPE_V>();
+  LocalTensor<uint8_t> bits(TPosition::VECCALC, 4096, 64);
+  WRONG CompareScalar(bits, ub(0), 0.0f, CMPMODE::GT, kFixed ? 64 : 63);
+}
+
+// ---- 6. values nothing defined ----
+template <bool kFixed>
+void undefined_tail(GM_ADDR x, GM_ADDR y) {
+  DataCopyPad(ub(0), gm(x), DataCopyExtParams(1, 20, 0, 0, 0), DataCopyPadExtParams<float>(false, 0, 0, 0.0f));
+  order<HardEvent::MTE2_V>();
+  Adds(ub(1), ub(0), 1.0f, 8);  // over the padding too: no error as long as nobody looks at it
+  order<HardEvent::V_MTE3>();
+  WRONG DataCopyPad(gm(y), ub(1), DataCopyExtParams(1, kFixed ? 20 : 24, 0, 0, 0));
+}
+template <bool kFixed>
+void nothing_wrote_it(GM_ADDR, GM_ADDR y) {
+  if (kFixed) Duplicate(ub(0), 0.0f, kN);
+  PipeBarrier<PIPE_V>();
+  Adds(ub(1), ub(0), 1.0f, kN);
+  order<HardEvent::V_MTE3>();
+  WRONG DataCopy(gm(y), ub(1), kN);
+}
+template <bool kFixed>
+void scalar_of_undefined(GM_ADDR, GM_ADDR) {
+  if (kFixed) ub(0).SetValue(0, 1.0f);
+  WRONG if (ub(0).GetValue(0) > 2.0f) return;
+}
+
+// ---- 7. flags ----
+template <bool kFixed>
+void set_twice(GM_ADDR, GM_ADDR) {
+  OTHER SetFlag<HardEvent::MTE2_V>(0);
+  if (kFixed) WaitFlag<HardEvent::MTE2_V>(0);
+  WRONG SetFlag<HardEvent::MTE2_V>(0);
+  WaitFlag<HardEvent::MTE2_V>(0);
+}
+template <bool kFixed>
+void never_set(GM_ADDR, GM_ADDR) {
+  if (kFixed) SetFlag<HardEvent::MTE2_V>(1);
+  WRONG WaitFlag<HardEvent::MTE2_V>(1);
+}
+template <bool kFixed>
+void left_set(GM_ADDR, GM_ADDR) {
+  WRONG SetFlag<HardEvent::MTE2_V>(2);
+  if (kFixed) WaitFlag<HardEvent::MTE2_V>(2);
+}
+template <bool kFixed>
+void id_too_large(GM_ADDR, GM_ADDR) {
+  WRONG SetFlag<HardEvent::MTE2_V>(kFixed ? 7 : 8);
+  if (kFixed) WaitFlag<HardEvent::MTE2_V>(7);
+}
+template <bool kFixed>
+void event_of_the_other_core(GM_ADDR, GM_ADDR) {
+  if (kFixed) {
+    order<HardEvent::V_MTE3>();
+  } else {
+    WRONG SetFlag<HardEvent::M_FIX>(0);
+    WaitFlag<HardEvent::M_FIX>(0);
+  }
+}
+
+// ---- 8. queues ----
+struct Queues {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> in;
+  Queues() { pipe.InitBuffer(in, 1, kN * 4); }
+};
+template <bool kFixed>
+void deque_of_nothing(GM_ADDR x, GM_ADDR) {
+  Queues q;
+  LocalTensor<float> t = q.in.AllocTensor<float>();
+  DataCopy(t, gm(x), kN);
+  if (kFixed) q.in.EnQue(t);
+  WRONG t = q.in.DeQue<float>();
+  q.in.FreeTensor(t);
+}
+template <bool kFixed>
+void freed_twice(GM_ADDR x, GM_ADDR) {
+  Queues q;
+  LocalTensor<float> t = q.in.AllocTensor<float>();
+  DataCopy(t, gm(x), kN);
+  q.in.EnQue(t);
+  t = q.in.DeQue<float>();
+  OTHER q.in.FreeTensor(t);
+  if (!kFixed) {
+    WRONG q.in.FreeTensor(t);
+  }
+}
+template <bool kFixed>
+void allocated_past_the_depth(GM_ADDR, GM_ADDR) {
+  Queues q;
+  OTHER LocalTensor<float> t = q.in.AllocTensor<float>();
+  if (kFixed) q.in.FreeTensor(t);
+  WRONG t = q.in.AllocTensor<float>();
+  q.in.FreeTensor(t);
+}
+template <bool kFixed>
+void used_after_free(GM_ADDR x, GM_ADDR) {
+  Queues q;
+  LocalTensor<float> t = q.in.AllocTensor<float>();
+  DataCopy(t, gm(x), kN);
+  q.in.EnQue(t);
+  t = q.in.DeQue<float>();
+  if (!kFixed) q.in.FreeTensor(t);
+  WRONG Adds(ub(8), t, 1.0f, kN);
+  if (kFixed) q.in.FreeTensor(t);
+}
+
+// ---- 9, 11. cores ----
+template <bool kFixed>
+void waits_for_ever(GM_ADDR, GM_ADDR) {
+  if ASCEND_IS_AIC {
+    if (kFixed) CrossCoreSetFlag<2, PIPE_FIX>(3);
+  } else {
+    WRONG CrossCoreWaitFlag(3);
+  }
+}
+template <bool kFixed>
+void sync_of_the_wrong_form(GM_ADDR, GM_ADDR) {
+  WRONG SyncAll<kFixed>();
+}
+void sync_twice(GM_ADDR, GM_ADDR) {
+  WRONG SyncAll();
+}
+
+// ---- 10. cube layouts ----
+template <bool kFixed>
+void one_row(GM_ADDR x, GM_ADDR z) {
+  LocalTensor<half> a1(TPosition::A1, 0, 1024), b1(TPosition::B1, 8192, 1024), a2(TPosition::A2, 0, 1024), b2(TPosition::B2, 0, 1024);
+  LocalTensor<float> c(TPosition::CO1, 0, 256);
+  GlobalTensor<half> g;
+  g.SetGlobalBuffer((__gm__ half*)x, 512);
+  DataCopy(a1, g, Nd2NzParams(1, 1, 32, 0, 32, kFixed ? 1 : 16, 1, 0));
+  DataCopy(b1, g, Nd2NzParams(1, 32, 16, 0, 16, 32, 1, 0));
+  order<HardEvent::MTE2_MTE1>();
+  InitConstValue(a2, InitConstValueParams<half>(1, 2, 0, half(0)));
+  LoadData(a2, a1, LoadData2DParams(0, kFixed ? 1 : 2, 1, 0, 0, false, 0));
+  LoadData(b2, b1, LoadData2DParams(0, 2, 1, 0, 0, true, 0));
+  order<HardEvent::MTE1_M>();
+  WRONG Mmad(c, a2, b2, MmadParams(1, 16, 32, false));
+  order<HardEvent::M_FIX>();
+  GlobalTensor<float> out;
+  out.SetGlobalBuffer((__gm__ float*)z, 16);
+  Fixpipe(out, c, FixpipeParamsV220(16, 1, 16, 16, false));
+}
+template <bool kFixed>
+void unit_flags(GM_ADDR x, GM_ADDR z) {
+  Tiles t(x, z);
+  DataCopy(t.a1, t.x, Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0));
+  order<HardEvent::MTE2_MTE1>();
+  LoadData(t.a2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+  LoadData(t.b2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, true, 0));
+  order<HardEvent::MTE1_M>();
+  MmadParams p(16, 16, 16, false);
+  p.unitFlag = 3;
+  Mmad(t.c, t.a2, t.b2, p);
+  FixpipeParamsV220 f(16, 16, 16, 16, false);
+  f.unitFlag = kFixed ? 3 : 0;
+  if (!kFixed) order<HardEvent::M_FIX>();
+  WRONG Fixpipe(t.z, t.c, f);
+}
+
+using Run = std::function<void(GM_ADDR, GM_ADDR)>;
+struct Case {
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+  const char* name;
+  Kind kind;
+  bool two_lines;
+  Run planted, repaired;
+};
+#define ONE(kernel, blocks, type) [](GM_ADDR a, GM_ADDR b) { RUN(kernel, blocks).as(type).auto_sync(false)(a, b); }
+#define PAIR_OF(name, kind, two, blocks, type) {#name, kind, two, ONE(name<false>, blocks, type), ONE(name<true>, blocks, type)}
+#define CUBE(bug, kind) {"cube_" #bug, kind, true, ONE(cube<bug>, 1, KernelType::AicOnly), ONE(cube<kNoBug>, 1, KernelType::AicOnly)}
+constexpr auto kVector = KernelType::AivOnly;
+constexpr auto kHard = KernelType::MixAiv10;
+
+const Case kCases[] = {
+    PAIR_OF(load_then_use, Kind::ReadAfterWrite, true, 1, kVector),
+    PAIR_OF(use_then_store, Kind::ReadAfterWrite, true, 1, kVector),
+    PAIR_OF(reload_while_in_use, Kind::WriteAfterRead, true, 1, kVector),
+    PAIR_OF(dependent_vectors, Kind::ReadAfterWrite, true, 1, kVector),
+    PAIR_OF(overlapping_loads, Kind::WriteAfterWrite, true, 1, kVector),
+    PAIR_OF(scalar_too_early, Kind::ReadAfterWrite, true, 1, kVector),
+    CUBE(kMte1, Kind::ReadAfterWrite),
+    CUBE(kCube, Kind::ReadAfterWrite),
+    CUBE(kFix, Kind::ReadAfterWrite),
+    CUBE(kReload, Kind::WriteAfterRead),
+    CUBE(kSmall, Kind::ReadAfterWrite),
+    PAIR_OF(both_store_there, Kind::GmRace, true, 2, kVector),
+    PAIR_OF(statistics_of_8_bytes, Kind::GmRace, true, 2, kVector),
+    PAIR_OF(read_what_the_other_wrote, Kind::GmRace, true, 2, kHard),
+    PAIR_OF(past_the_end_of_gm, Kind::OutOfBounds, false, 1, kVector),
+    PAIR_OF(past_the_tensor, Kind::OutOfBounds, false, 1, kVector),
+    PAIR_OF(too_much_memory, Kind::Capacity, false, 1, kVector),
+    PAIR_OF(misaligned, Kind::Alignment, false, 1, kVector),
+    PAIR_OF(mask_too_wide, Kind::Limit, false, 1, kVector),
+    PAIR_OF(compare_of_odd_count, Kind::Alignment, false, 1, kVector),
+    PAIR_OF(undefined_tail, Kind::Uninitialised, false, 1, kVector),
+    PAIR_OF(nothing_wrote_it, Kind::Uninitialised, false, 1, kVector),
+    PAIR_OF(scalar_of_undefined, Kind::Uninitialised, false, 1, kVector),
+    PAIR_OF(set_twice, Kind::Flag, true, 1, kVector),
+    PAIR_OF(never_set, Kind::Flag, false, 1, kVector),
+    PAIR_OF(left_set, Kind::Flag, false, 1, kVector),
+    PAIR_OF(id_too_large, Kind::Flag, false, 1, kVector),
+    PAIR_OF(event_of_the_other_core, Kind::Flag, false, 1, kVector),
+    PAIR_OF(deque_of_nothing, Kind::Queue, false, 1, kVector),
+    PAIR_OF(freed_twice, Kind::Queue, true, 1, kVector),
+    PAIR_OF(allocated_past_the_depth, Kind::Queue, true, 1, kVector),
+    PAIR_OF(used_after_free, Kind::UseAfterFree, false, 1, kVector),
+    PAIR_OF(waits_for_ever, Kind::Deadlock, false, 1, KernelType::MixAic12),
+    PAIR_OF(sync_of_the_wrong_form, Kind::KernelType, false, 2, kHard),
+    {"sync_in_a_plain_kernel", Kind::KernelType, false, ONE(sync_twice, 2, kVector), ONE(sync_twice, 2, kHard)},
+    {"more_blocks_than_cores", Kind::Deadlock, false, ONE(sync_twice, 49, kHard), ONE(sync_twice, 48, kHard)},
+    PAIR_OF(one_row, Kind::CubeLayout, false, 1, KernelType::AicOnly),
+    PAIR_OF(unit_flags, Kind::CubeLayout, false, 1, KernelType::AicOnly),
+};
+
+class Bug : public testing::TestWithParam<Case> {
+ protected:
+  twin_test::Device<float> x_{std::vector<float>(2 * kN, 0.5f)}, y_{std::vector<float>(2 * kN, 0.0f)};
+};
+
+TEST_P(Bug, IsReportedWithItsLines) {
+  twin::take_findings();
+  GetParam().planted(x_, y_);
+  const auto found = twin::take_findings();
+  const twin::Finding* f = twin_test::find(found, GetParam().kind);
+  ASSERT_NE(f, nullptr) << "nothing of this kind in: " << twin_test::text(found);
+  EXPECT_TRUE(twin_test::ends_with(f->line_a, twin_test::at(wrong_line))) << f->line_a << ", expected line " << wrong_line;
+  if (GetParam().two_lines) {
+    EXPECT_TRUE(twin_test::ends_with(f->line_b, twin_test::at(other_line))) << f->line_b << ", expected line " << other_line;
+  }
+  EXPECT_FALSE(f->fix.empty());
+  EXPECT_FALSE(f->core.empty());
+}
+
+TEST_P(Bug, SisterRunsSilently) {
+  twin::take_findings();
+  GetParam().repaired(x_, y_);
+  EXPECT_SILENT();
+}
+
+INSTANTIATE_TEST_SUITE_P(Planted, Bug, testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
+
+// ---- auto-sync ----
+TEST(AutoSync, AddsWhatTheDeviceCompilerAddsAndTimesIt) {
+  twin_test::Device<float> x(std::vector<float>(kN, 1.0f)), y(std::vector<float>(kN, 0.0f));
+  RUN(dependent_vectors<false>, 1).as(kVector).auto_sync(true)(x, y);
+  EXPECT_SILENT();
+  const double added = twin::last_timing().cycles;
+  RUN(dependent_vectors<true>, 1).as(kVector).auto_sync(false)(x, y);
+  EXPECT_EQ(added, twin::last_timing().cycles);
+}
+TEST(AutoSync, NeverOrdersCopiesAndVectors) {
+  twin_test::Device<float> x(std::vector<float>(kN, 1.0f)), y(std::vector<float>(kN, 0.0f));
+  RUN(load_then_use<false>, 1).as(kVector).auto_sync(true)(x, y);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
+  EXPECT_EQ(found[0].kind, Kind::ReadAfterWrite);
+}
+
+TEST(Launch, OfNoBlocksIsReported) {
+  twin_test::Device<float> x(kN), y(kN);
+  RUN(left_set<true>, 0)(x, y);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Kind::Limit);
+}
+TEST(Launch, OnFreedMemoryIsReported) {
+  void* p = nullptr;
+  aclrtMalloc(&p, kN * 4, ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtFree(p);
+  RUN(load_then_use<true>, 1)(p, p);
+  const auto found = twin::take_findings();
+  EXPECT_NE(twin_test::find(found, Kind::UseAfterFree), nullptr) << twin_test::text(found);
+}
+
+}  // namespace
