@@ -207,10 +207,10 @@ Result<double> sample_compute_peak(std::string_view implementation, DType dtype,
   const auto iterations = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(iterations_a_millisecond(run)) * seconds * 1e3));
 
-  // The best of a few slices: one that another process interrupted says nothing of the peak.
+  // The median of a few slices: one that another process interrupted says nothing of the peak.
   const int slices = std::clamp(static_cast<int>(seconds * 1e3 / 2), 1, 8);
   const std::int64_t slice_iterations = std::max<std::int64_t>(1, iterations / slices);
-  double shortest = 0;
+  std::vector<double> slice_seconds(static_cast<std::size_t>(slices));
   std::vector<Interval> intervals(static_cast<std::size_t>(num_threads));
   SpinBarrier barrier(num_threads);
   const Status status = on_threads(num_threads, [&](int thread) {
@@ -222,12 +222,14 @@ Result<double> sample_compute_peak(std::string_view implementation, DType dtype,
       run(slice_iterations, sink.values);
       interval.end = Clock::now();
       barrier.wait();
-      if (thread == 0) shortest = slice == 0 ? wall_seconds(intervals) : std::min(shortest, wall_seconds(intervals));
+      if (thread == 0) slice_seconds[static_cast<std::size_t>(slice)] = wall_seconds(intervals);
     }
     g_consumed.fetch_xor(static_cast<std::uint64_t>(sink.values[0]), std::memory_order_relaxed);
   });
   if (!status) return status;
-  return flops_per_iteration * static_cast<double>(slice_iterations) * num_threads / shortest;
+  std::sort(slice_seconds.begin(), slice_seconds.end());
+  const double median = slice_seconds[slice_seconds.size() / 2];
+  return flops_per_iteration * static_cast<double>(slice_iterations) * num_threads / median;
 }
 
 Result<double> sample_read_rate(std::string_view implementation, const void* buffer, std::size_t bytes, int num_threads,
