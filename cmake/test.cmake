@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # tessera_test(name sources... [LIBRARIES ...] [LABELS ...]): a GoogleTest binary that may see the library's inside.
 #
-# The label `slow` keeps a binary out of `make quick` and of sanitizer builds. A sanitizer build runs each binary as one
-# test, since starting a process costs more there than most tests do.
+# One label a binary: `slow` keeps a binary out of `make quick` and of sanitizer builds; only `threads` is
+# built under the thread sanitizer. A sanitizer build runs each binary as one test, since starting a process costs more
+# there than most tests do.
 function(tessera_test name)
   if(NOT TESSERA_BUILD_TESTS OR BUILD_SHARED_LIBS)
     return()
   endif()
   cmake_parse_arguments(arg "" "" "LIBRARIES;LABELS" ${ARGN})
   if(TESSERA_SANITIZED AND "slow" IN_LIST arg_LABELS)
+    return()
+  endif()
+  if(TESSERA_SANITIZED STREQUAL thread AND NOT "threads" IN_LIST arg_LABELS)
     return()
   endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})

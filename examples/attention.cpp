@@ -1,7 +1,7 @@
+#include "tessera/attention.hpp"
 #include <cstdio>
 #include <numeric>
 #include <vector>
-#include "tessera/attention.hpp"
 
 int main() {  // 8 query heads over 2 kv heads, one query against a thousand keys
   const auto problem = tessera::Problem::parse("f32 hq8 hkv2 d64 sq1 skv1000");

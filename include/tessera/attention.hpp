@@ -109,7 +109,8 @@ class TESSERA_EXPORT Plan {
   std::string explain_json() const;
 
   /// O and LSE of the problem. Allocates nothing, is re-entrant, and leaves the workspace undefined.
-  Status run(const AttentionTensors& tensors, void* workspace, std::size_t workspace_bytes, const RunOptions& options = {}) const;
+  Status run(const AttentionTensors& tensors, void* workspace, std::size_t workspace_bytes,
+             const RunOptions& options = {}) const;
 
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TESSERA_EXPORT marks what a shared build of the library shows; everything else is hidden. Plain C: tessera.h has it too. */
+/* TESSERA_EXPORT marks what a shared build of the library shows; everything else is hidden. Plain C: tessera.h has it too.
+ */
 #ifndef TESSERA_EXPORT
 
 #if defined(TESSERA_STATIC)

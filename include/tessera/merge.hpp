@@ -31,7 +31,7 @@ struct MergeProblem {
 
 /// Writes the merge of `partials` (one or more) to o and, unless null, lse. `o` and `lse` may be those of a partial
 /// (in place). Sums are float32. Results do not depend on the executor (null: the calling thread).
-TESSERA_EXPORT Status merge(const MergeProblem& problem, std::span<const PartialResult> partials, const Tensor& o, float* lse,
-                            Executor* executor = nullptr);
+TESSERA_EXPORT Status merge(const MergeProblem& problem, std::span<const PartialResult> partials, const Tensor& o,
+                            float* lse, Executor* executor = nullptr);
 
 }  // namespace tessera

@@ -12,7 +12,8 @@ namespace tessera {
 
 /// FLOP/s of register-only multiply-adds on `num_threads` threads with the widest products that `implementation` has for
 /// `dtype` (bf16 dot where there is one; f16 without hardware dot: that of f32). Runs for about `seconds`.
-TESSERA_EXPORT Result<double> sample_compute_peak(std::string_view implementation, DType dtype, int num_threads, double seconds);
+TESSERA_EXPORT Result<double> sample_compute_peak(std::string_view implementation, DType dtype, int num_threads,
+                                                  double seconds);
 
 /// Bytes/s of a sequential read of buffer [0, bytes) by `num_threads` threads, each its own contiguous share; the faster
 /// of a plain loop and one with software prefetch. Reads the buffer at least once.

@@ -167,8 +167,8 @@ TESSERA_EXPORT const char* tessera_plan_implementation(const tessera_plan* plan)
 enum { TESSERA_TEXT = 0, TESSERA_JSON = 1 };
 
 /* Writes tiles, splits, work per thread, workspace, predicted time, and why; text as in tessera_problem_string. */
-TESSERA_EXPORT tessera_code tessera_plan_explain(const tessera_plan* plan, int32_t format, char* buffer,
-                                                 size_t buffer_bytes, size_t* needed_bytes, tessera_error* error);
+TESSERA_EXPORT tessera_code tessera_plan_explain(const tessera_plan* plan, int32_t format, char* buffer, size_t buffer_bytes,
+                                                 size_t* needed_bytes, tessera_error* error);
 
 /* ---- The run ---------------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@
 
 namespace tessera {
 
-/// Give one to RunOptions::trace, to one run at a time. Memory is taken here, not during the run; events over the capacity are counted, not kept.
+/// Give one to RunOptions::trace, to one run at a time. Memory is taken here, not during the run; events over the capacity
+/// are counted, not kept.
 class TESSERA_EXPORT TraceRecorder {
  public:
   TraceRecorder(int num_threads, std::size_t events_per_thread);
