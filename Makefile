@@ -60,7 +60,7 @@ test-tsan:       ## tests under the thread sanitizer
 test-fuzz:       ## each fuzz target for FUZZ_SECONDS (20)
 	@echo "== fuzz: $(FUZZ_SECONDS) s a target"
 	@$(CONFIGURE) fuzz -DTESSERA_FUZZ_SECONDS=$(FUZZ_SECONDS)
-	@$(BUILD) fuzz
+	@$(BUILD) fuzz --target fuzzers
 	@$(TEST) fuzz | $(BRIEF)
 
 test-package:    ## install, then build and run the examples against what is installed

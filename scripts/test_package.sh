@@ -29,7 +29,7 @@ consume() {  # consume KIND PREFIX
 # The command is built too: it sees only the public headers, so a shared build proves that they export enough.
 [ -f build/release/build.ninja ] || cmake --preset release --log-level=WARNING -DTESSERA_BUILD_TESTS=OFF -DTESSERA_BUILD_EXAMPLES=OFF
 cmake --preset release -B build/shared --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DTESSERA_BUILD_TESTS=OFF \
-  -DTESSERA_BUILD_EXAMPLES=OFF >/dev/null
+  -DTESSERA_BUILD_EXAMPLES=OFF -DTESSERA_BUILD_TWIN=OFF >/dev/null
 for build in release:static shared:shared; do
   cmake --build "build/${build%:*}" -j "$jobs"
   cmake --install "build/${build%:*}" --prefix "$work/${build#*:}" >/dev/null
