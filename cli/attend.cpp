@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -42,35 +43,45 @@ struct Options {
   int repeats = 0;
 };
 
+std::vector<std::int64_t> parse_window(const std::string& text) {
+  std::int64_t left = 0, right = 0;
+  const auto *begin = text.data(), *end = begin + text.size();
+  const auto first = std::from_chars(begin, end, left);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
+    const auto second = std::from_chars(first.ptr + 1, end, right);
+    if (second.ec == std::errc() && second.ptr == end) return {left, right};
+  }
+  throw CLI::ValidationError("--window", fmt::format("\"{}\" is not L,R: two whole numbers, as in 4095,0", text));
+}
+
 void add_options(CLI::App& app, Options& o) {
   app.add_option("input", o.input, "The file of tensors")->required()->type_name("IN.safetensors");
   app.add_option("-o,--output", o.output, "Write o and lse to this file")->type_name("OUT.safetensors");
   app.add_option("--causal", o.flags.causal,
-                 "A key is seen when its position is at most the query's. Query i stands at i + sk - sq (bottom-right) or "
-                 "at i (top-left)")
-      ->check(CLI::IsMember({"bottom-right", "top-left"}))
+                 "See keys up to the query's position: query i stands at\ni + sk - sq (bottom-right) or at i (top-left)")
+      ->check(one_of({"bottom-right", "top-left"}))
       ->type_name("bottom-right|top-left");
-  app.add_option("--window", o.flags.window, "See L keys left and R right of the query's position, inclusive; -1: no bound")
-      ->delimiter(',')
-      ->expected(2)
+  app.add_option_function<std::string>(
+         "--window", [&o](const std::string& text) { o.flags.window = parse_window(text); },
+         "See L keys left and R right of the query's position, inclusive; -1: no bound")
       ->type_name("L,R");
   app.add_option("--align", o.flags.align,
                  "Where queries stand, for a window or ALiBi without --causal (default: bottom-right)")
-      ->check(CLI::IsMember({"bottom-right", "top-left"}))
+      ->check(one_of({"bottom-right", "top-left"}))
       ->type_name("bottom-right|top-left");
   app.add_option("--softcap", o.flags.softcap, "Cap scores: X tanh(s / X)")->type_name("X");
   app.add_option("--scale", o.flags.scale, "Multiply scores by X (default: 1 / sqrt(dqk))")->type_name("X");
   app.add_option("--kv-chunk", o.flags.kv_chunk, "Keys a chunk of split-KV (default: the planner's)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("N");
   app.add_option("--kv-layout", o.flags.kv_layout, "Order of a paged cache (default: token-major)")
-      ->check(CLI::IsMember({"token-major", "head-major"}))
+      ->check(one_of({"token-major", "head-major"}))
       ->type_name("token-major|head-major");
   add_target_options(app, o.target);
   app.add_flag("--check", o.check, "Compare with the oracle (float64); exit code 1 when the error is over its bound");
   app.add_flag("--compare-unfused", o.compare_unfused, "Time the three unfused steps with the whole score matrix as well");
   app.add_option("--repeats", o.repeats, "Timed repeats (default: as many as half a second holds, at most 50)")
-      ->check(CLI::Range(1, 100000))
+      ->check(between(1, 100000))
       ->type_name("N");
   app.add_flag("--json", o.json, "The report as JSON");
 }
@@ -116,6 +127,7 @@ void run_fused(const AttendInput& in, const Options& options, Outputs& out, Atte
   }
   report.extra_bytes = static_cast<double>(peak.extra_bytes());
   report.implementation = plan.implementation();
+  report.backend = backend_of(report.implementation);
   report.threads = plan.max_threads();
   report.workspace_bytes = plan.workspace_bytes();
 }

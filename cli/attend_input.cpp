@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "cli/attend_tensors.hpp"
-#include "cli/command.hpp"
+#include "cli/failure.hpp"
 
 namespace tessera::cli {
 namespace {

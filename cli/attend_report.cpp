@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "bench/statistics.hpp"
 #include "cli/half.hpp"
@@ -13,6 +14,8 @@
 
 namespace tessera::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kFirstValues = 4;
 
@@ -74,7 +77,7 @@ void summarise(const AttendInput& in, const void* o, const float* lse, AttendRep
 std::string report_text(const AttendInput& in, const AttendReport& r) {
   const double median = median_of(r.seconds);
   auto text = fmt::format("problem   {}\n", in.problem.to_string());
-  text += fmt::format("ran on    {} ({}), {} {}\n", backend_of(r.implementation), r.implementation, r.threads,
+  text += fmt::format("ran on    {} ({}), {} {}\n", r.backend, r.implementation, r.threads,
                       r.threads == 1 ? "thread" : "threads");
   text += fmt::format("o         {} {}   norm {:.6g}   max |o| {:.6g}   first {}\n", name_of(in.problem.dtype),
                       shape_text(in.o_shape()), r.o_norm, r.o_max, values_text(r.o_first));
@@ -99,7 +102,7 @@ std::string report_text(const AttendInput& in, const AttendReport& r) {
 Json report_json(const AttendInput& in, const AttendReport& r) {
   const double median = median_of(r.seconds);
   Json json = {{"problem", in.problem.to_string()},
-               {"backend", backend_of(r.implementation)},
+               {"backend", r.backend},
                {"impl", r.implementation},
                {"threads", r.threads},
                {"modelled", false},

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/attend_input.hpp"
-#include "cli/command.hpp"
 #include "cli/oracle.hpp"
 #include "cli/unfused.hpp"
 
@@ -21,7 +21,7 @@ inline constexpr int kMaxRepeats = 50;
 inline constexpr double kBudgetSeconds = 0.5;
 
 struct AttendReport {
-  std::string implementation;
+  std::string backend, implementation;
   int threads = 1;
   std::size_t workspace_bytes = 0;
   double plan_seconds = 0, extra_bytes = 0;
@@ -41,7 +41,7 @@ struct AttendReport {
 void summarise(const AttendInput& in, const void* o, const float* lse, AttendReport& report);
 
 std::string report_text(const AttendInput& in, const AttendReport& report);
-Json report_json(const AttendInput& in, const AttendReport& report);
+nlohmann::ordered_json report_json(const AttendInput& in, const AttendReport& report);
 
 double median_of(std::vector<double> values);
 

@@ -65,11 +65,11 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("problem", options->problems, "Problem strings, or @FILE with one a line")->type_name("PROBLEM");
   add_target_options(*command, options->target);
   auto* format = command->add_option("--format", options->format, "table (default), md, csv or json (one object a line)")
-                     ->check(CLI::IsMember({"table", "md", "csv", "json"}))
+                     ->check(one_of({"table", "md", "csv", "json"}))
                      ->type_name("FORMAT");
   command->add_flag("--json", options->json, "The same as --format json")->excludes(format);
   command->add_option("--seconds", options->measure.seconds, "Time to spend on a problem (default: 2)")
-      ->check(CLI::Range(0.01, 3600.0))
+      ->check(between(0.01, 3600.0))
       ->type_name("S");
   command->footer(kFooter);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands share: exit codes, failures, and the options that choose who runs a problem.
+// What the commands share: the options that choose who runs a problem, lists of problems, progress.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "cli/failure.hpp"
 #include "tessera/attention.hpp"
 #include "tessera/types.hpp"
 
@@ -17,27 +18,13 @@ namespace tessera::cli {
 
 using Json = nlohmann::ordered_json;
 
-enum ExitCode : int {
-  kDone = 0,
-  kCheckFailed = 1,  // a comparison with the oracle failed
-  kBadInput = 2,     // bad usage, invalid input, a file that cannot be read or written, no memory
-  kUnsupported = 3,  // the chosen backend does not do this
-};
-
-/// Ends the command: main prints the message to stderr and exits with the code.
-struct Failure : std::runtime_error {
-  Failure(ExitCode code, const std::string& message) : std::runtime_error(message), code(code) {}
-  ExitCode code;
-};
-
-ExitCode exit_code_of(const Status& status) noexcept;
-void check(const Status& status, std::string_view context = {});
-
+/// Validators that say what is wrong, and nothing in --help, where the type name and the text say it already.
+inline CLI::Validator one_of(std::vector<std::string> names) { return CLI::IsMember(std::move(names)).description(""); }
 template <class T>
-T value_of(Result<T> result, std::string_view context = {}) {
-  check(result.status(), context);
-  return std::move(result).value();
+CLI::Validator between(T low, T high) {
+  return CLI::Range(low, high).description("");
 }
+inline CLI::Validator positive() { return CLI::Validator(CLI::PositiveNumber).description(""); }
 
 /// Who runs a problem.
 struct Target {

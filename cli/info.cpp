@@ -153,7 +153,7 @@ void add_info(CLI::App& app, Action& action) {
       app.add_subcommand("info", "This machine: ISAs, cores, caches, measured peaks, and what each backend can do");
   auto options = std::make_shared<Options>();
   auto* threads = command->add_option("--threads", options->threads, "Threads to measure peaks with (default: every core)")
-                      ->check(CLI::Range(1, 1024))
+                      ->check(between(1, 1024))
                       ->type_name("N");
   command->add_flag("--no-peaks", options->no_peaks, "Do not measure")->excludes(threads);
   command->add_flag("--json", options->json, "As JSON");

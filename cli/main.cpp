@@ -33,6 +33,7 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
   app.set_version_flag("--version", TESSERA_VERSION);
   app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(36);
   Action action;
   add_info(app, action);
   add_attend(app, action);

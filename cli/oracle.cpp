@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "cli/command.hpp"
+#include "cli/failure.hpp"
 #include "cli/half.hpp"
 
 namespace tessera::cli {

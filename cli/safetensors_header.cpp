@@ -171,6 +171,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::string metadata_key_;
 };
 
+std::string range_text(const TensorInfo& tensor) {
+  std::string text = "[";  // appended to: GCC 12 warns wrongly of "[" + std::string (its bug 105651)
+  text += std::to_string(tensor.begin) + ", " + std::to_string(tensor.end) + ")";
+  return text;
+}
+
 Status check_size(const TensorInfo& tensor) {
   std::int64_t elements = 1;
   const bool empty = std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
@@ -197,7 +203,7 @@ Status check_cover(const SafetensorsHeader& header, std::uint64_t data_bytes) {
             [](const auto* a, const auto* b) { return std::pair(a->begin, a->end) < std::pair(b->begin, b->end); });
   std::uint64_t at = 0;
   for (const auto* tensor : order) {
-    const auto offsets = "[" + std::to_string(tensor->begin) + ", " + std::to_string(tensor->end) + ")";
+    const auto offsets = range_text(*tensor);
     if (tensor->begin != at) {
       return Status::invalid("tensor " + shown(tensor->name) + ": data_offsets " + offsets +
                              (tensor->begin < at ? " overlap another tensor's" : " leave a hole before them"));
@@ -251,9 +257,8 @@ Result<SafetensorsHeader> parse_safetensors_header(std::string_view json, std::u
   if (!parsed || !reader.error.empty()) return Status::invalid("header: " + reader.error);
   for (const auto& tensor : reader.header.tensors) {
     if (tensor.begin > tensor.end || tensor.end > data_bytes) {
-      return Status::invalid("tensor " + shown(tensor.name) + ": data_offsets [" + std::to_string(tensor.begin) + ", " +
-                             std::to_string(tensor.end) + ") are not inside the " + std::to_string(data_bytes) +
-                             " bytes of data");
+      return Status::invalid("tensor " + shown(tensor.name) + ": data_offsets " + range_text(tensor) +
+                             " are not inside the " + std::to_string(data_bytes) + " bytes of data");
     }
     if (auto status = check_size(tensor); !status) return status;
   }

@@ -13,7 +13,7 @@ namespace tessera::cli {
 namespace {
 
 constexpr double kLeft = 84, kPlot = 1000, kUse = 150, kTop = 92, kLane = 34, kGap = 10, kBottom = 58, kRight = 24;
-constexpr double kColumn = 0.5;                // pixels; thinner events share a column
+constexpr double kColumn = 1;                  // pixels; thinner events share a column
 constexpr std::size_t kMaxExactEvents = 4000;  // more, and the picture is drawn in columns
 
 double lane_top(std::size_t lane) { return kTop + static_cast<double>(lane) * (kLane + kGap); }
@@ -134,19 +134,19 @@ std::string svg(const Timeline& timeline) {
   const bool exact = timeline.events() <= kMaxExactEvents;
   auto text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "font-family=\"sans-serif\">\n",
+      "font-family=\"sans-serif\" shape-rendering=\"crispEdges\">\n",
       width, height);
   text +=
       "<style>.h{font-size:16px;font-weight:bold}.t{font-size:13px}.s{font-size:12px;fill:#444}.g{stroke:#000;stroke-"
       "opacity:.12}</style>\n";
   text += fmt::format("<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"#ffffff\"/>\n", width, height);
   text += fmt::format("<text x=\"{:.0f}\" y=\"24\" class=\"h\">{}</text>\n", kLeft, escaped(timeline.problem));
-  text +=
-      fmt::format("<text x=\"{:.0f}\" y=\"43\" class=\"s\">{}, {} {}, {} from first to last event{}{}</text>\n", kLeft,
-                  escaped(timeline.impl), timeline.lanes.size(), timeline.lanes.size() == 1 ? "thread" : "threads",
-                  seconds_text(static_cast<double>(timeline.duration_ns) * 1e-9),
-                  exact ? "" : fmt::format("; {} events, each half pixel divided by what was done in it", timeline.events()),
-                  timeline.dropped > 0 ? fmt::format("; {} events were dropped", timeline.dropped) : "");
+  text += fmt::format(
+      "<text x=\"{:.0f}\" y=\"43\" class=\"s\">{}, {} {}, {} from first to last event{}{}</text>\n", kLeft,
+      escaped(timeline.impl), timeline.lanes.size(), timeline.lanes.size() == 1 ? "thread" : "threads",
+      seconds_text(static_cast<double>(timeline.duration_ns) * 1e-9),
+      exact ? "" : fmt::format("; {} events, each pixel column divided by what was done in it", timeline.events()),
+      timeline.dropped > 0 ? fmt::format("; {} events were dropped", timeline.dropped) : "");
   text += legend();
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"t\" text-anchor=\"end\">thread {}</text>\n", kLeft - 10,

@@ -100,7 +100,7 @@ void add_trace(CLI::App& app, Action& action) {
       ->type_name("FILE");
   add_target_options(*command, options->target);
   command->add_option("--events", options->events, "Room for this many events a thread (default: 262144)")
-      ->check(CLI::Range(1, 1 << 26))
+      ->check(between(1, 1 << 26))
       ->type_name("N");
   command->add_flag("--json", options->json, "The summary as JSON");
   command->footer(kFooter);

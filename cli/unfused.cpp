@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "bench/memory.hpp"
-#include "cli/command.hpp"
+#include "cli/failure.hpp"
 #include "cli/half.hpp"
 #include "cli/unfused_steps.hpp"
 

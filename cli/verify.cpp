@@ -199,7 +199,7 @@ void add_verify(CLI::App& app, Action& action) {
       ->add_option("--max-flops", options->max_flops,
                    "Leave out problems of more useful work than this (default: 3e9 for workloads/, no limit for problems "
                    "that are named)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("X");
   command->add_flag("--json", options->json, "Every result as JSON");
   command->footer(kFooter);

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "cli/command.hpp"
+#include "cli/failure.hpp"
 
 namespace tessera::cli {
 
