@@ -80,6 +80,54 @@ Peaks measure_peaks(const MachineInfo& machine, int threads) {
   return peaks;
 }
 
+// What an implementation takes, asked of itself with one small problem of each kind.
+struct Ability {
+  const char* operation;
+  DType dtype;
+  std::string refusal;  // empty: it takes it
+};
+
+std::vector<Ability> abilities_of(const ImplementationInfo& info) {
+  std::vector<Ability> abilities;
+  for (const auto& [operation, queries] : {std::pair("decode", 1), std::pair("prefill", 256)}) {
+    for (const auto dtype : kDTypes) {
+      Problem problem;
+      problem.dtype = dtype;
+      problem.num_q_heads = 4;
+      problem.seqlen_q = queries;
+      problem.seqlen_kv = 256;
+      problem.causal = true;
+      abilities.push_back({operation, dtype, accepts(info.name, problem).message()});
+    }
+  }
+  return abilities;
+}
+
+// "decode f32 bf16 f16; prefill f32 bf16 f16"
+std::string abilities_text(const ImplementationInfo& info) {
+  std::string text;
+  const char* operation = "";
+  for (const auto& ability : abilities_of(info)) {
+    if (!ability.refusal.empty()) continue;
+    if (std::string_view(operation) != ability.operation)
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", ability.operation);
+    operation = ability.operation;
+    text += fmt::format(" {}", name_of(ability.dtype));
+  }
+  return text.empty() ? "nothing yet" : text;
+}
+
+Json abilities_json(const ImplementationInfo& info) {
+  Json takes = Json::array();
+  if (!info.available) return takes;
+  for (const auto& ability : abilities_of(info)) {
+    Json row = {{"operation", ability.operation}, {"dtype", name_of(ability.dtype)}, {"takes", ability.refusal.empty()}};
+    if (!ability.refusal.empty()) row["reason"] = ability.refusal;
+    takes.push_back(row);
+  }
+  return takes;
+}
+
 std::string text_of(const MachineInfo& machine, const Peaks* peaks) {
   auto text = fmt::format("tessera {}\n\n", TESSERA_VERSION);
   text += fmt::format("processor  {}\n", machine.cpu_model);
@@ -89,10 +137,10 @@ std::string text_of(const MachineInfo& machine, const Peaks* peaks) {
   text += fmt::format("features   {}\n\n",
                       machine.isa_features.empty() ? "none" : fmt::format("{}", fmt::join(machine.isa_features, " ")));
 
-  std::vector<std::vector<std::string>> rows = {{"backend", "implementation", "state"}};
+  std::vector<std::vector<std::string>> rows = {{"backend", "implementation", "what it does"}};
   for (const auto& info : implementations()) {
     rows.push_back({std::string(info.backend), std::string(info.name),
-                    info.available ? "ready" : fmt::format("not here: {}", info.reason)});
+                    info.available ? abilities_text(info) : fmt::format("not here: {}", info.reason)});
   }
   rows.push_back({"ascend-twin", "-", "not in this build: no attention operators for Ascend yet"});
   rows.push_back({"ascend-npu", "-", "not in this build: no attention operators for Ascend yet"});
@@ -117,8 +165,11 @@ Json json_of(const MachineInfo& machine, const Peaks* peaks) {
                {"isa_features", machine.isa_features}};
   json["implementations"] = Json::array();
   for (const auto& info : implementations()) {
-    json["implementations"].push_back(
-        {{"name", info.name}, {"backend", info.backend}, {"available", info.available}, {"reason", info.reason}});
+    json["implementations"].push_back({{"name", info.name},
+                                       {"backend", info.backend},
+                                       {"available", info.available},
+                                       {"reason", info.reason},
+                                       {"abilities", abilities_json(info)}});
   }
   for (const char* backend : {"ascend-twin", "ascend-npu"}) {
     json["implementations"].push_back(
