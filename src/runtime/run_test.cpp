@@ -149,6 +149,9 @@ TEST(Run, SeveralCallersOfOnePlan) {
 }
 
 TEST(Run, InsideTasksOfOneTbb) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "oneTBB's headers, compiled into this file, share tasks through a library that is not instrumented";
+#endif
   for_each_plan([](const Inputs& in, const Plan& plan) {
     Caller expected(in, plan);
     ASSERT_TRUE(expected.run(plan).ok());
