@@ -11,6 +11,7 @@
 #include "cpu/kernels/prefill.hpp"
 
 #include "cpu/kernels/kv_rows.hpp"
+#include "cpu/kernels/prefill_ahead.hpp"
 #include "cpu/kernels/prefill_scores.hpp"
 #include "cpu/kernels/prefill_softmax.hpp"
 #include "cpu/kernels/prefill_values.hpp"
@@ -20,8 +21,6 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 namespace {
-
-constexpr float kLog2E = 1.44269504f;
 
 float* floats(std::byte* scratch, std::size_t offset) { return reinterpret_cast<float*>(scratch + offset); }
 
@@ -37,6 +36,7 @@ struct Pass {
   int vectors;    // of each head
   bool finished;  // scores go through finish_scores
   float to_log2;  // of what softmax sees
+  Ahead* ahead;
 
   int first_vector(std::int32_t head, int block) const { return (head - head_begin) * vectors + block * kVectors; }
   int blocks() const { return (vectors + kVectors - 1) / kVectors; }
@@ -83,32 +83,32 @@ LaneLimits lane_limits(const Pass& pass, const Tile& tile, std::int64_t row, std
 template <class T, int NR>
 void score_block(const Pass& pass, const Tile& tile, std::int32_t head, int first_vector, std::int64_t row,
                  std::int64_t row_last, const BlockKeys& keys, F (&highest)[NR]) {
-  constexpr int MR = kBroadcasts<NR>, kLanes = NR * kWidth;
+  constexpr int MR = kKeys<NR>, kLanes = NR * kWidth;
   const PrefillLayout& layout = pass.layout;
   const float* q = floats(pass.scratch, layout.q) + std::ptrdiff_t(first_vector) * kWidth * layout.qk_units;
-  const float* k = floats(pass.scratch, layout.k);
+  const auto* const* k = reinterpret_cast<const float* const*>(pass.scratch + layout.keys);
   float* scores = floats(pass.scratch, layout.scores);
   const bool ragged = (keys.high - keys.low) % MR != 0;  // the last micro-kernel reaches beyond
   const bool partial = pass.finished || ragged || keys.all_low > keys.low || keys.all_high < keys.high;
   LaneLimits limits = {};
   if (partial) limits = lane_limits(pass, tile, row, row_last, kLanes);
-  for (int j = 0; j < NR; ++j) highest[j] = set1(-__builtin_inff());
+  for (int j = 0; j < NR; ++j) highest[j] = set1(-kInfinity);
   for (int key = keys.low; key < keys.high; key += MR) {
     float* out = scores + (key - keys.low) * kLanes;
-    const float* rows = k + std::ptrdiff_t(key) * layout.k_stride;
+    run_ahead(*pass.ahead);
     if (pass.finished || (keys.all_low <= key && key + MR <= keys.all_high)) {
-      score_keys<T, NR, false>(rows, layout.k_stride, q, layout.qk_units, out, highest, limits, key);
+      score_keys<T, NR, false>(k + key, q, layout.qk_units, out, highest, limits, key);
     } else {
-      score_keys<T, NR, true>(rows, layout.k_stride, q, layout.qk_units, out, highest, limits, key);
+      score_keys<T, NR, true>(k + key, q, layout.qk_units, out, highest, limits, key);
     }
   }
   if (pass.finished) {
     LaneOptions options;
     lane_options(pass.constants, *pass.item.sequence, head, row, row_last, kLanes, tile.begin, options);
-    for (int j = 0; j < NR; ++j) highest[j] = set1(-__builtin_inff());
+    for (int j = 0; j < NR; ++j) highest[j] = set1(-kInfinity);
     finish_scores<NR>(pass.constants, *pass.item.sequence, options, limits, keys.low, keys.high, scores, highest);
     if ((keys.high - keys.low) & 1) {  // the partner of the last key in a pair
-      for (int j = 0; j < NR; ++j) store(scores + (keys.high - keys.low) * kLanes + j * kWidth, set1(-__builtin_inff()));
+      for (int j = 0; j < NR; ++j) store(scores + (keys.high - keys.low) * kLanes + j * kWidth, set1(-kInfinity));
     }
   }
 }
@@ -128,11 +128,11 @@ void value_block(const Pass& pass, const Tile& tile, int first_vector, const Blo
   if (!tile.finite) {
     weigh_values_carefully<T, NR>(v, stride, p, units, columns, fresh, o, factor);
   } else if (fresh) {
-    weigh_all_values<T, NR, Accumulate::fresh>(v, stride, p, units, columns, o, factor);
+    weigh_all_values<T, NR, Accumulate::fresh>(v, stride, p, units, columns, o, factor, *pass.ahead);
   } else if (moved) {
-    weigh_all_values<T, NR, Accumulate::rescale>(v, stride, p, units, columns, o, factor);
+    weigh_all_values<T, NR, Accumulate::rescale>(v, stride, p, units, columns, o, factor, *pass.ahead);
   } else {
-    weigh_all_values<T, NR, Accumulate::add>(v, stride, p, units, columns, o, factor);
+    weigh_all_values<T, NR, Accumulate::add>(v, stride, p, units, columns, o, factor, *pass.ahead);
   }
 }
 
@@ -191,14 +191,16 @@ void begin_rows(const Pass& pass) {
   for (std::int32_t head = pass.head_begin; head < pass.head_end; ++head) {
     for (int block = 0; block < pass.blocks(); ++block) {
       const int first = pass.first_vector(head, block);
+      run_ahead(*pass.ahead);
       pack_queries<T>(pass.constants, *pass.item.sequence, head, pass.row_begin + block * kBlock, pass.row_end,
                       pass.vectors_of(block), layout.qk_units, q + std::ptrdiff_t(first) * kWidth * layout.qk_units);
       seen[first] = 0;
     }
   }
+  for (int u = 0; u < layout.qk_units; ++u) floats(pass.scratch, layout.zeros)[u] = 0;
   if (!pass.finished && pass.constants.softmax_scale < 0) negate_units<T>(q, std::size_t(all) * kWidth * layout.qk_units);
   for (int i = 0; i < all; ++i) {
-    store(floats(pass.scratch, layout.m) + i * kWidth, set1(-__builtin_inff()));
+    store(floats(pass.scratch, layout.m) + i * kWidth, set1(-kInfinity));
     store(floats(pass.scratch, layout.l) + i * kWidth, zero());
   }
 }
@@ -229,48 +231,64 @@ void end_rows(const Pass& pass) {
   }
 }
 
-/// Packs keys [first, tile.size) of the tile; rows beyond it are 0 up to where the last micro-kernel reads.
+/// Addresses of the rows of a tile that any row of the pass may see.
+struct TileRows {
+  const std::byte** k;
+  const std::byte** v;
+  int first, keys;  // keys [first, first + keys) of the tile, first even
+};
+
+TileRows find_rows(const Pass& pass, const KeyRange& range, std::int64_t begin, int half) {
+  const int tile = pass.layout.tile;
+  const auto** rows = reinterpret_cast<const std::byte**>(pass.scratch + pass.layout.rows) + half * 2 * tile;
+  const int end = clamp_to(range.end - begin, tile), first = clamp_to(range.begin - begin, tile) & ~1;
+  const TileRows x = {rows, rows + tile, first, end > first ? end - first : 0};
+  if (x.keys > 0) kv_rows(pass.constants, *pass.item.sequence, begin + first, x.keys, x.k, x.v);
+  return x;
+}
+
+/// Finds or packs the keys and packs the values of a tile.
 template <class T>
-void pack_tile(const Pass& pass, Tile& tile, std::int32_t head, int first, const std::byte* const* k_rows,
-               const std::byte* const* v_rows) {
+void pack_tile(const Pass& pass, Tile& tile, std::int32_t head, const TileRows& rows) {
   const PrefillLayout& layout = pass.layout;
   const KvView &k = pass.item.sequence->k, &v = pass.item.sequence->v;
-  const int n = tile.size - first;
-  float* keys = floats(pass.scratch, layout.k);
-  pack_keys<T>(k_rows, head * k.stride_head, n, pass.constants.dqk, layout.qk_units,
-               keys + std::ptrdiff_t(first) * layout.k_stride, layout.k_stride);
-  for (int key = tile.size; key < tile.size + kMostBroadcasts; ++key) {
-    for (int u = 0; u < layout.qk_units; u += kWidth) store(keys + std::ptrdiff_t(key) * layout.k_stride + u, zero());
-  }
+  auto** keys = reinterpret_cast<const float**>(pass.scratch + layout.keys);
+  find_keys<T>(rows.k, head * k.stride_head, rows.keys, pass.constants.dqk, layout.qk_units, floats(pass.scratch, layout.k),
+               layout.k_stride, floats(pass.scratch, layout.zeros), keys + rows.first);
   tile.finite = pack_values<T>(
-      v_rows, head * v.stride_head, n, pass.constants.dv, layout.value_columns,
-      floats(pass.scratch, layout.v) + std::ptrdiff_t(T::kPairs ? first / 2 : first) * layout.v_stride, layout.v_stride);
+      rows.v, head * v.stride_head, rows.keys, pass.constants.dv, layout.value_columns,
+      floats(pass.scratch, layout.v) + std::ptrdiff_t(T::kPairs ? rows.first / 2 : rows.first) * layout.v_stride,
+      layout.v_stride);
 }
 
 template <class T>
 void run_pass(const Pass& pass) {
   const WorkItem& item = pass.item;
   const RunConstants& constants = pass.constants;
-  std::int64_t t = trace_begin(pass.trace);
-  begin_rows<T>(pass);
-  trace_end(pass.trace, TraceStage::pack, item.index, t);
-
-  const auto** k_rows = reinterpret_cast<const std::byte**>(pass.scratch + pass.layout.rows);
-  const auto** v_rows = k_rows + pass.layout.tile;
+  const int tile_kv = pass.layout.tile, heads = pass.head_end - pass.head_begin;
   const KeyRange range = visible_keys(constants, *item.sequence, pass.row_begin / constants.group,
                                       (pass.row_end - 1) / constants.group + 1, item.key_begin, item.key_end);
-  const int tile_kv = pass.layout.tile;
-  for (std::int64_t begin = item.key_begin + (range.begin - item.key_begin) / tile_kv * tile_kv; begin < range.end;
-       begin += tile_kv) {
-    Tile tile = {begin, static_cast<int>(range.end - begin < tile_kv ? range.end - begin : tile_kv), true};
-    const int first = clamp_to(range.begin - begin, tile.size) & ~1;
-    kv_rows(constants, *item.sequence, begin + first, tile.size - first, k_rows, v_rows);
+  std::int64_t begin = item.key_begin + (range.begin - item.key_begin) / tile_kv * tile_kv;
+  // Micro-kernels a tile: of each block of each head, those of the scores and those of the values.
+  const int turns = heads * pass.blocks() * (tile_kv + pass.layout.value_columns) / kMostBroadcasts;
+  int half = 0;
+  TileRows rows = find_rows(pass, range, begin, half);
+
+  std::int64_t t = trace_begin(pass.trace);
+  start_ahead(*pass.ahead, rows.k, rows.v, rows.keys, pass.layout.capacity);
+  begin_rows<T>(pass);
+  trace_end(pass.trace, TraceStage::pack, item.index, t);
+  for (; begin < range.end; begin += tile_kv) {
+    const TileRows next = find_rows(pass, range, begin + tile_kv, half ^= 1);
+    start_ahead(*pass.ahead, next.k, next.v, next.keys, turns);
+    Tile tile = {begin, rows.first + rows.keys, true};
     for (std::int32_t head = pass.head_begin; head < pass.head_end; ++head) {
       t = trace_begin(pass.trace);
-      pack_tile<T>(pass, tile, head, first, k_rows, v_rows);
+      pack_tile<T>(pass, tile, head, rows);
       trace_end(pass.trace, TraceStage::pack, item.index, t);
       attend_blocks<T>(pass, tile, head);
     }
+    rows = next;
   }
 
   t = trace_begin(pass.trace);
@@ -295,8 +313,10 @@ void run_prefill(const RunConstants& constants, const WorkItem& item, std::byte*
   for (std::int32_t head = item.kv_head_begin; head < item.kv_head_end; head += head_step) {
     for (std::int64_t row = item.row_begin; row < item.row_end; row += step) {
       const std::int64_t row_end = row + step < item.row_end ? row + step : item.row_end;
+      Ahead ahead = ahead_of(*item.sequence, head, head_step, constants.dqk * sizeof(typename T::Stored),
+                             constants.dv * sizeof(typename T::Stored));
       run_pass<T>({constants, item, layout, scratch, trace, head, head + head_step, row, row_end,
-                   static_cast<int>((row_end - row + kWidth - 1) / kWidth), finished, to_log2});
+                   static_cast<int>((row_end - row + kWidth - 1) / kWidth), finished, to_log2, &ahead});
     }
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cpu/kernels/prefill_tile.hpp"
+#include "cpu/simd/math.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
@@ -58,28 +59,44 @@ struct Bf16 : Bf16Widened {
   TESSERA_INLINE Vector broadcast(const void* p) { return set1_pair(p); }
   TESSERA_INLINE F multiply_add(Vector a, Vector b, F acc) { return dot(a, b, acc); }
   TESSERA_INLINE F weight(F x) { return exp2_to_round(x); }
-  TESSERA_INLINE void store_pairs(float* p, F lo, F hi) { store(p, (F)round_pairs(lo, hi)); }
+  TESSERA_INLINE F rounded(F lo, F hi) { return (F)round_pairs(lo, hi); }
   TESSERA_INLINE F units(const Stored* p, int first, int dim) { return (F)load_pairs_n(p + 2 * first, dim - 2 * first); }
 };
 #else
 using Bf16 = Bf16Widened;
 #endif
 
-/// acc[i][j] += a[i][t] * b[t][j] for t in [0, steps). a[i][t] is the unit at a + i * a_row + t * a_step; b is
-/// [steps][NR * kWidth].
-template <class T, int MR, int NR>
-TESSERA_INLINE void multiply(F (&acc)[MR][NR], const float* a, std::ptrdiff_t a_row, std::ptrdiff_t a_step, const float* b,
-                             int steps) {
-  for (int t = 0; t < steps; ++t, a += a_step, b += NR * kWidth) {
-    typename T::Vector x[NR];
+/// acc[i][j] += a(i) * b[j], a(i) the address of a unit, b of NR vectors of units.
+template <class T, int MR, int NR, class Address>
+TESSERA_INLINE void multiply_step(F (&acc)[MR][NR], const Address& a, const float* b) {
+  typename T::Vector x[NR];
 #pragma GCC unroll 3
-    for (int j = 0; j < NR; ++j) x[j] = T::vector(b + j * kWidth);
+  for (int j = 0; j < NR; ++j) x[j] = T::vector(b + j * kWidth);
 #pragma GCC unroll 16
-    for (int i = 0; i < MR; ++i) {
-      const typename T::Vector y = T::broadcast(a + i * a_row);
+  for (int i = 0; i < MR; ++i) {
+    const typename T::Vector y = T::broadcast(a(i));
 #pragma GCC unroll 3
-      for (int j = 0; j < NR; ++j) acc[i][j] = T::multiply_add(y, x[j], acc[i][j]);
+    for (int j = 0; j < NR; ++j) acc[i][j] = T::multiply_add(y, x[j], acc[i][j]);
+  }
+}
+
+inline constexpr int kSteps = 4;  // a turn of the loop: 64 steps are 16 turns, whose end branch prediction foresees
+
+/// acc[i][j] += a(i, t) * b[t][j] for t in [0, steps), b [steps][NR * kWidth].
+template <class T, int MR, int NR, class Address>
+TESSERA_INLINE void multiply(F (&acc)[MR][NR], const Address& a, const float* b, int steps) {
+  constexpr int kStride = NR * kWidth;
+  int t = 0;
+  for (; t + kSteps <= steps; t += kSteps, b += kSteps * kStride) {
+#pragma GCC unroll 4
+    for (int u = 0; u < kSteps; ++u) {
+      multiply_step<T, MR, NR>(
+          acc, [&](int i) __attribute__((always_inline)) { return a(i, t + u); }, b + u * kStride);
     }
+  }
+  for (; t < steps; ++t, b += kStride) {
+    multiply_step<T, MR, NR>(
+        acc, [&](int i) __attribute__((always_inline)) { return a(i, t); }, b);
   }
 }
 
@@ -94,22 +111,25 @@ template <int NR>
 TESSERA_INLINE F hide_invisible(F score, const LaneLimits& limits, float key, int j) {
   const M seen =
       both(less_equal(load(limits.begin + j * kWidth), set1(key)), less(set1(key), load(limits.end + j * kWidth)));
-  return select(seen, score, set1(-__builtin_inff()));
+  return select(seen, score, set1(-kInfinity));
 }
 
-/// Scores of kBroadcasts<NR> keys from `key` on, and their maxima folded into `highest`. Where kMasked, keys that a row
-/// may not see get -inf, whatever the product was.
+/// Scores of kKeys<NR> keys from `key` on, whose units are at keys[i], and their maxima folded into `highest`. Where
+/// kMasked, keys that a row may not see get -inf, whatever the product was.
 template <class T, int NR, bool kMasked>
-void score_keys(const float* k, std::ptrdiff_t k_stride, const float* q, int units, float* scores, F (&highest)[NR],
+void score_keys(const float* const* keys, const float* q, int units, float* scores, F (&highest)[NR],
                 const LaneLimits& limits, int key) {
-  constexpr int MR = kBroadcasts<NR>;
+  constexpr int MR = kKeys<NR>;
   F acc[MR][NR];
+  const float* k[MR];
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
+    k[i] = keys[i];
 #pragma GCC unroll 3
     for (int j = 0; j < NR; ++j) acc[i][j] = zero();
   }
-  multiply<T, MR, NR>(acc, k, k_stride, 1, q, units);
+  multiply<T, MR, NR>(
+      acc, [&](int i, int t) __attribute__((always_inline)) { return k[i] + t; }, q, units);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 3
@@ -142,7 +162,8 @@ TESSERA_INLINE void weigh_values(const float* v, std::ptrdiff_t v_stride, const 
       }
     }
   }
-  multiply<T, MR, NR>(acc, v, 1, v_stride, p, units);
+  multiply<T, MR, NR>(
+      acc, [&](int i, int t) __attribute__((always_inline)) { return v + t * v_stride + i; }, p, units);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 3

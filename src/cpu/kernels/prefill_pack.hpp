@@ -6,11 +6,22 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
-/// Address of the row (query, head) of a tensor with q's strides.
-TESSERA_INLINE std::int64_t row_offset(const RunConstants& constants, std::int32_t kv_head, std::int64_t row,
-                                       std::int64_t stride_token, std::int64_t stride_head) {
-  const std::int64_t query = row / constants.group;
-  return query * stride_token + (kv_head * constants.group + row - query * constants.group) * stride_head;
+/// Walks over the rows of a kv head: one division at the start, none after.
+struct RowCursor {
+  std::int64_t query, head;  // head of all query heads
+  std::int64_t last;         // head of the group
+  std::int32_t group;
+};
+
+TESSERA_INLINE RowCursor row_cursor(const RunConstants& constants, std::int32_t kv_head, std::int64_t row) {
+  const std::int64_t query = row / constants.group, first = std::int64_t{kv_head} * constants.group;
+  return {query, first + row - query * constants.group, first + constants.group - 1, constants.group};
+}
+
+TESSERA_INLINE void next_row(RowCursor& at) {
+  const bool wraps = at.head == at.last;
+  at.query += wraps;
+  at.head = wraps ? at.last - at.group + 1 : at.head + 1;
 }
 
 /// Qt of rows [row, row_end) in NR vectors of lanes: out[unit][NR * kWidth]. Lanes beyond row_end are 0.
@@ -19,13 +30,13 @@ void pack_queries(const RunConstants& constants, const Sequence& sequence, std::
                   std::int64_t row_end, int vectors, int units, float* out) {
   using Stored = typename T::Stored;
   const int stride = vectors * kWidth;
-  for (int j = 0; j < vectors; ++j) {
+  RowCursor at = row_cursor(constants, kv_head, row);
+  for (int j = 0; j < vectors; ++j, row += kWidth) {
     const Stored* rows[kWidth] = {};
-    int valid = 0;
-    for (; valid < kWidth && row + j * kWidth + valid < row_end; ++valid) {
-      rows[valid] =
-          reinterpret_cast<const Stored*>(sequence.q + row_offset(constants, kv_head, row + j * kWidth + valid,
-                                                                  sequence.q_stride_token, sequence.q_stride_head));
+    const int valid = row_end - row < kWidth ? static_cast<int>(row_end - row) : kWidth;
+    for (int i = 0; i < valid; ++i, next_row(at)) {
+      rows[i] = reinterpret_cast<const Stored*>(sequence.q + at.query * sequence.q_stride_token +
+                                                at.head * sequence.q_stride_head);
     }
     for (int u = 0; u < units; u += kWidth) {
       F block[kWidth];
@@ -49,14 +60,29 @@ TESSERA_INLINE void negate_units(float* units, std::size_t n) {
   }
 }
 
-/// K rows of keys [0, n): out[key][stride]. Units beyond the head dim are 0 or unused.
+/// Whether rows of K can be read where they lie: no conversion, and no half unit at the end.
 template <class T>
-TESSERA_INLINE void pack_keys(const std::byte* const* rows, std::int64_t head_offset, int n, int dqk, int units, float* out,
-                              int stride) {
-  for (int key = 0; key < n; ++key, out += stride) {
+TESSERA_INLINE bool reads_keys_in_place(int dqk) {
+  return T::kPairs ? dqk % 2 == 0 : sizeof(typename T::Stored) == sizeof(float);
+}
+
+/// Addresses of the units of keys [0, n), rows of zeros for the kMostBroadcasts after them. Where they cannot be read in
+/// place, they are copied to packed[key][stride] first.
+template <class T>
+TESSERA_INLINE void find_keys(const std::byte* const* rows, std::int64_t head_offset, int n, int dqk, int units,
+                              float* packed, int stride, const float* zeros, const float** keys) {
+  const bool in_place = reads_keys_in_place<T>(dqk);
+  for (int key = 0; key < n; ++key) {
     const auto* row = reinterpret_cast<const typename T::Stored*>(rows[key] + head_offset);
+    if (in_place) {
+      keys[key] = reinterpret_cast<const float*>(row);
+      continue;
+    }
+    float* out = packed + std::ptrdiff_t(key) * stride;
     for (int u = 0; u < units; u += kWidth) store(out + u, T::units(row, u, dqk));
+    keys[key] = out;
   }
+  for (int key = n; key < n + kMostBroadcasts; ++key) keys[key] = zeros;
 }
 
 /// Interleaves two rows of bf16, `b` null: zeros. Returns non-zero bits where a value is not finite.

@@ -5,29 +5,13 @@
 #pragma once
 
 #include "cpu/kernels/prefill_pack.hpp"
+#include "cpu/simd/math.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 TESSERA_INLINE bool has_score_options(const RunConstants& constants, const Sequence& sequence) {
   return constants.softcap != 0 || constants.alibi_slopes != nullptr || sequence.bias.data != nullptr ||
          sequence.mask.data != nullptr;
-}
-
-TESSERA_INLINE F absolute(F x) { return max(x, sub(zero(), x)); }
-
-/// Within 2 ulp; NaN stays NaN.
-TESSERA_INLINE F tanh(F x) {
-  const F a = min(set1(10.0f), absolute(x));  // tanh(10) is 1; NaN stays
-  const F z = mul(a, a);
-  F p = set1(-5.5151583e-3f);  // minimax on [0, 0.65]
-  p = fma(p, z, set1(2.04694147e-2f));
-  p = fma(p, z, set1(-5.36880215e-2f));
-  p = fma(p, z, set1(1.33308303e-1f));
-  p = fma(p, z, set1(-3.33332598e-1f));
-  const F near = fma(mul(p, z), a, a);
-  const F far = sub(set1(1.0f), div(set1(2.0f), add(exp2(mul(a, set1(2.88539008f))), set1(1.0f))));  // 2 log2(e)
-  const F t = select(less(a, set1(0.625f)), near, far);
-  return select(less(x, zero()), sub(zero(), t), t);
 }
 
 /// What the score options need of each lane of a block.
@@ -75,7 +59,7 @@ template <int NR>
 void finish_scores(const RunConstants& constants, const Sequence& sequence, const LaneOptions& options,
                    const LaneLimits& limits, int key, int key_end, float* scores, F (&highest)[NR]) {
   constexpr int kLanes = NR * kWidth;
-  const F hidden = set1(-__builtin_inff()), scale = set1(constants.softmax_scale), cap = set1(constants.softcap);
+  const F hidden = set1(-kInfinity), scale = set1(constants.softmax_scale), cap = set1(constants.softcap);
   const std::int64_t bias_step = sequence.bias.stride_key * (constants.bias_type == BiasType::f32 ? 4 : 2);
   float bias[kLanes], keep[kLanes];
   for (; key < key_end; ++key, scores += kLanes) {
@@ -92,7 +76,7 @@ void finish_scores(const RunConstants& constants, const Sequence& sequence, cons
         s = select(equal(b, hidden), hidden, add(s, b));
       }
       if (constants.alibi_slopes) {
-        const F distance = absolute(sub(load(options.position + j * kWidth), set1(static_cast<float>(key))));
+        const F distance = abs(sub(load(options.position + j * kWidth), set1(static_cast<float>(key))));
         s = sub(s, mul(load(options.slope + j * kWidth), distance));
       }
       if (sequence.mask.data) s = select(equal(load(keep + j * kWidth), zero()), hidden, s);

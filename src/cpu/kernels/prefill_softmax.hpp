@@ -37,7 +37,7 @@ TESSERA_INLINE void weigh_scores(float* scores, int n, float c, const float* m, 
   F sum[NR], reference[NR];
 #pragma GCC unroll 3
   for (int j = 0; j < NR; ++j) {
-    const F at = load(m + j * kWidth), finite = select(equal(at, set1(-__builtin_inff())), zero(), at);
+    const F at = load(m + j * kWidth), finite = select(equal(at, set1(-kInfinity)), zero(), at);
     reference[j] = kFinished ? finite : mul(finite, set1(-c));
     sum[j] = zero();
   }
@@ -56,7 +56,7 @@ TESSERA_INLINE void weigh_scores(float* scores, int n, float c, const float* m, 
       if constexpr (T::kPairs) {
         const F b = weight(scores + NR * kWidth, j);
         sum[j] = add(sum[j], b);
-        T::store_pairs(out + j * kWidth, a, b);
+        store(out + j * kWidth, T::rounded(a, b));
       } else {
         store(out + j * kWidth, a);
       }

@@ -22,6 +22,9 @@ inline constexpr int kBlock = kVectors * kWidth;  // rows
 
 template <int NR>
 inline constexpr int kBroadcasts = (kRegisters >= 32 ? 8 : 4) * (NR == 1 ? 2 : 1);
+// Keys of a score micro-kernel: each row has a pointer of its own, and 16 general registers hold 12 of them.
+template <int NR>
+inline constexpr int kKeys = kBroadcasts<NR> < 12 ? kBroadcasts<NR> : 12;
 inline constexpr int kMostBroadcasts = kBroadcasts<1>;
 
 /// Keys a softmax step.
@@ -37,8 +40,8 @@ struct PrefillLayout {
   int k_stride,
       v_stride;  // units between rows of the K and V tiles: an odd number of lines, so that sets of L1 are all used
   int capacity;  // vectors of rows that the state below has room for
-  std::size_t q, o, m, l, limits, seen;  // state of the rows of a pass
-  std::size_t k, v, scores, rows;        // one tile
+  std::size_t q, o, m, l, limits, seen;         // state of the rows of a pass
+  std::size_t k, v, scores, rows, keys, zeros;  // one tile
   std::size_t bytes;
 };
 
@@ -72,10 +75,12 @@ TESSERA_INLINE PrefillLayout prefill_layout(const RunConstants& constants, std::
   x.l = take(lanes * 4);
   x.seen = take(x.capacity * 4);
   x.limits = take(4 * kBlock * 4);
-  x.k = take(std::size_t(x.tile + kMostBroadcasts) * x.k_stride * 4);
+  x.k = take(std::size_t(x.tile) * x.k_stride * 4);
   x.v = take(std::size_t(T::kPairs ? x.tile / 2 : x.tile) * x.v_stride * 4);
   x.scores = take(std::size_t(x.tile + kMostBroadcasts) * kBlock * 4);
   x.rows = take(std::size_t(x.tile) * 4 * sizeof(const std::byte*));
+  x.keys = take(std::size_t(x.tile + kMostBroadcasts) * sizeof(const float*));
+  x.zeros = take(std::size_t(x.qk_units) * 4);
   x.bytes = at;
   return x;
 }

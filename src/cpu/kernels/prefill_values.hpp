@@ -2,14 +2,16 @@
 // Ot += Vt Pt for a block of rows and the visible keys of a tile.
 #pragma once
 
+#include "cpu/kernels/prefill_ahead.hpp"
 #include "cpu/kernels/prefill_gemm.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 template <class T, int NR, Accumulate kHow>
 void weigh_all_values(const float* v, std::ptrdiff_t v_stride, const float* p, int units, int columns, float* o,
-                      const F (&factor)[NR]) {
+                      const F (&factor)[NR], Ahead& ahead) {
   for (int c = 0; c < columns; c += kBroadcasts<NR>) {
+    run_ahead(ahead);
     weigh_values<T, NR, kHow>(v + c, v_stride, p, units, o + c * NR * kWidth, factor);
   }
 }

@@ -14,12 +14,12 @@ struct BlockState {
   double to_natural;
 };
 
-/// out[i][0 ... dv) = O of lane i * norm of lane i, for the first `valid` lanes of vector j.
+/// out[i][c ... dv) = O of lane i * norm of lane i, for the first `valid` lanes of vector j.
 template <class Write>
-TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const float* norm, int dv, int valid,
+TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const float* norm, int c, int dv, int valid,
                                 const Write& write) {
   const F n = load(norm);
-  for (int c = 0; c < dv; c += kWidth) {
+  for (; c < dv; c += kWidth) {
     F block[kWidth];
     for (int i = 0; i < kWidth; ++i) block[i] = seen ? mul(load(o + (c + i) * stride), n) : zero();
     transpose(block);
@@ -27,40 +27,86 @@ TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const flo
   }
 }
 
-/// What O is multiplied by, and the LSE, of a row with reference m (natural domain) and sum l.
-TESSERA_INLINE float finish_row(double m, float l, const float* sink, float* lse) {
-  if (l == 0) {  // no visible key
-    *lse = sink ? *sink : -__builtin_inff();
-    return 0;
+/// log(x) for normal x > 0 within 1e-10; any value for others. x = 2^e f, f in [sqrt(1/2), sqrt(2)), and
+/// log f = 2 atanh(s), s = (f - 1) / (f + 1), |s| < 0.172. Written so that a loop over it becomes vector code: libm's
+/// log for each row was two thirds of writing a block.
+TESSERA_INLINE double log_of(float x) {
+  std::int32_t bits;
+  __builtin_memcpy(&bits, &x, 4);
+  const std::int32_t e = (bits - 0x3f3504f3) >> 23, reduced = bits - e * (1 << 23);
+  float f;
+  __builtin_memcpy(&f, &reduced, 4);
+  const double s = (static_cast<double>(f) - 1) / (static_cast<double>(f) + 1), z = s * s;
+  const double series =
+      2.0 + z * (2.0 / 3 + z * (2.0 / 5 + z * (2.0 / 7 + z * (2.0 / 9 + z * (2.0 / 11 + z * (2.0 / 13))))));
+  return e * 0.69314718055994530942 + s * series;
+}
+
+/// What O is multiplied by, and the LSE, of kWidth rows with references m and sums l (0: no visible key).
+TESSERA_INLINE void finish_lanes(const float* m, const float* l, double to_natural, float* norm, float* lse) {
+  double log[kWidth];
+  for (int i = 0; i < kWidth; ++i) log[i] = m[i] * to_natural + log_of(l[i]);
+  for (int i = 0; i < kWidth; ++i) {
+    const bool usual = l[i] > 0 && l[i] < kInfinity;
+    norm[i] = l[i] == 0 ? 0 : 1 / l[i];
+    lse[i] = usual ? static_cast<float>(log[i]) : l[i] == 0 ? -kInfinity : m[i] + l[i];  // the last is NaN or Inf
   }
-  if (sink == nullptr) {
-    *lse = static_cast<float>(m + __builtin_log(static_cast<double>(l)));
-    return 1 / l;
+}
+
+/// The same of one row with a sink.
+TESSERA_INLINE void finish_with_sink(double m, float l, float sink, float& norm, float& lse) {
+  if (l == 0) {
+    lse = sink;
+    return;
   }
-  const double highest = m > *sink ? m : *sink, own = __builtin_exp(m - highest);
-  const double sum = own * l + __builtin_exp(*sink - highest);
-  *lse = static_cast<float>(highest + __builtin_log(sum));
-  return static_cast<float>(own / sum);
+  const double highest = m > sink ? m : sink, own = __builtin_exp(m - highest);
+  const double sum = own * l + __builtin_exp(sink - highest);
+  lse = static_cast<float>(highest + __builtin_log(sum));
+  norm = static_cast<float>(own / sum);
+}
+
+/// The first features of write_lanes, 2 * kWidth at a time, rounded before they are transposed: half the shuffles, and
+/// stores of a line. Subnormal results become 0, as they do in the dot products that made them. Returns where it stopped.
+template <class T>
+TESSERA_INLINE int write_rounded(const float* o, int stride, const float* norm, int dv, int valid,
+                                 typename T::Stored** out) {
+  int c = 0;
+  if constexpr (T::kPairs) {
+    const F n = load(norm);
+    for (; c + 2 * kWidth <= dv; c += 2 * kWidth) {
+      F block[kWidth];
+#pragma GCC unroll 16
+      for (int i = 0; i < kWidth; ++i) {
+        const float* at = o + (c + 2 * i) * stride;
+        block[i] = T::rounded(mul(load(at), n), mul(load(at + stride), n));
+      }
+      transpose(block);
+      for (int i = 0; i < valid; ++i) store(reinterpret_cast<float*>(out[i] + c), block[i]);
+    }
+  }
+  return c;
 }
 
 template <class T>
 void write_outputs(const RunConstants& constants, const Sequence& sequence, std::int32_t kv_head, std::int64_t row,
                    std::int64_t row_end, int vectors, const BlockState& state) {
   using Stored = typename T::Stored;
+  RowCursor at = row_cursor(constants, kv_head, row);
   for (int j = 0; j < vectors; ++j, row += kWidth) {
-    alignas(64) float norm[kWidth] = {};
+    alignas(64) float norm[kWidth], lse[kWidth];
     Stored* out[kWidth];
+    const float *m = state.m + j * kWidth, *l = state.l + j * kWidth;
+    finish_lanes(m, l, state.to_natural, norm, lse);
     const int valid = row_end - row < kWidth ? static_cast<int>(row_end - row) : kWidth;
-    for (int i = 0; i < valid; ++i) {
-      const std::int64_t query = (row + i) / constants.group, head = kv_head * constants.group + (row + i) % constants.group;
-      float lse;
-      norm[i] = finish_row(state.m[j * kWidth + i] * state.to_natural, state.l[j * kWidth + i],
-                           constants.sink ? constants.sink + head : nullptr, &lse);
-      if (sequence.lse) sequence.lse[head * sequence.lse_stride_head + query] = lse;
-      out[i] = reinterpret_cast<Stored*>(sequence.o + query * sequence.o_stride_token + head * sequence.o_stride_head);
+    for (int i = 0; i < valid; ++i, next_row(at)) {
+      if (constants.sink) finish_with_sink(m[i] * state.to_natural, l[i], constants.sink[at.head], norm[i], lse[i]);
+      if (sequence.lse) sequence.lse[at.head * sequence.lse_stride_head + at.query] = lse[i];
+      out[i] = reinterpret_cast<Stored*>(sequence.o + at.query * sequence.o_stride_token + at.head * sequence.o_stride_head);
     }
+    const int done =
+        state.seen ? write_rounded<T>(state.o + j * kWidth, vectors * kWidth, norm, constants.dv, valid, out) : 0;
     write_lanes(
-        state.o + j * kWidth, vectors * kWidth, state.seen, norm, constants.dv,
+        state.o + j * kWidth, vectors * kWidth, state.seen, norm, done, constants.dv,
         valid, [&](int i, int c, F x) __attribute__((always_inline)) {
           if (constants.dv - c >= kWidth) {
             T::write(out[i] + c, x);
@@ -86,7 +132,7 @@ TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& 
       partial.l[index + j * kWidth + i] = l;
     }
     write_lanes(
-        state.o + j * kWidth, vectors * kWidth, state.seen, one, constants.dv,
+        state.o + j * kWidth, vectors * kWidth, state.seen, one, 0, constants.dv,
         valid, [&](int i, int c, F x) __attribute__((always_inline)) {
           if (constants.dv - c >= kWidth) {
             store(o + i * constants.dv + c, x);

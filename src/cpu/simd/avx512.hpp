@@ -125,7 +125,11 @@ TESSERA_INLINE P load_pairs_n(const void* p, int n) {
   return (P)_mm512_maskz_loadu_epi16(n >= 32 ? 0xffffffffu : (1u << n) - 1u, p);
 }
 TESSERA_INLINE P zero_pairs() { return (P)_mm512_setzero_si512(); }
-TESSERA_INLINE P set1_pair(const void* p) { return (P)_mm512_set1_epi32(*static_cast<const std::int32_t*>(p)); }
+TESSERA_INLINE P set1_pair(const void* p) {
+  std::int32_t pair;
+  __builtin_memcpy(&pair, p, 4);  // two-byte alignment is enough
+  return (P)_mm512_set1_epi32(pair);
+}
 TESSERA_INLINE F dot(P a, P b, F acc) { return _mm512_dpbf16_ps(acc, a, b); }
 TESSERA_INLINE void store_pairs(void* p, F a, F b) { _mm512_storeu_si512(p, (__m512i)_mm512_cvtne2ps_pbh(b, a)); }
 TESSERA_INLINE F exp2_to_round(F x) {
