@@ -13,8 +13,10 @@ def markdown(results, cases):
     order = {problem: i for i, problem in enumerate(cases)}
     results = sorted(results, key=lambda r: (order.get(r["problem"], len(order)), r.get("threads", 0)))
     peers = [p for p in NAMES if any(p in r.get("ratio", {}) or p in r.get("refused", {}) for r in results)]
-    lines = ["| problem | threads | Tessera | " + " | ".join(NAMES[p] for p in peers) + " | against the best |",
-             "|---|--:|--:|" + "--:|" * (len(peers) + 1)]
+    lines = []
+    if peers:
+        lines = ["| problem | threads | Tessera | " + " | ".join(NAMES[p] for p in peers) + " | against the best |",
+                 "|---|--:|--:|" + "--:|" * (len(peers) + 1)]
     for r in results:
         if "ratio" not in r:
             continue
