@@ -10,6 +10,7 @@
 //
 // Answers begin with "ok" or "error"; after an error the worker goes on.
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -46,9 +47,10 @@ class Worker {
   Result<std::string> answer(const Fields& request) {
     if (request.empty()) return Status::invalid("an empty request");
     if (request[0] == "lengths" && request.size() == 2) return lengths(request[1]);
-    if (request[0] == "load" && request.size() == 5) return load(request[1], std::stoi(request[2]), request[3], request[4]);
+    if (request[0] == "load" && request.size() == 5)
+      return load(request[1], std::atoi(request[2].c_str()), request[3], request[4]);
     if (!plan_) return Status::invalid("\"" + request[0] + "\" is unknown, lacks a field, or comes before \"load\"");
-    if (request[0] == "run" && request.size() == 2) return run(std::stoi(request[1]));
+    if (request[0] == "run" && request.size() == 2) return run(std::atoi(request[1].c_str()));
     if (request[0] == "output" && request.size() == 2) return output(request[1]);
     if (request[0] == "memory") return memory();
     return Status::invalid("\"" + request[0] + "\" is unknown or lacks a field");
