@@ -60,9 +60,9 @@ struct Walk {
   TraceLane* lane;
 };
 
-/// Rows to prefetch while a tile of one head is worked on: those of the next step of the walk.
-struct Ahead {
-  NextRows k, v;
+/// What to prefetch while a step of the walk (one head against one tile) reads its K and V rows.
+struct StepsAhead {
+  Ahead k, v;
 };
 
 TESSERA_INLINE std::int64_t query_of(const Walk& walk, std::int64_t row) { return row / walk.constants.group; }
@@ -108,7 +108,7 @@ TESSERA_INLINE void seen_values(const Walk& walk, std::uint64_t seen, std::int64
 
 /// R rows, from row `first` of the item's on, against the tile.
 template <class T, int R, bool kTransformed>
-void block(const Walk& walk, int kv_head, std::int64_t first, const Ahead& ahead) {
+void block(const Walk& walk, int kv_head, std::int64_t first, const StepsAhead& ahead) {
   const Sequence& sequence = *walk.item.sequence;
   const RunConstants& constants = walk.constants;
   const std::int64_t x = (kv_head - walk.item.kv_head_begin) * walk.rows + first;
@@ -142,8 +142,9 @@ void block(const Walk& walk, int kv_head, std::int64_t first, const Ahead& ahead
   if (seen_by_any == 0) return;
 
   const int num_groups = round_up(walk.n, kAccumulators > kWidth ? kAccumulators : kWidth) / 4;
-  scores<T, R>(q, state.q_stride, walk.k_rows, kv_head * sequence.k.stride_head, ahead.k, num_groups, constants.dqk, groups,
-               kGroupStride);
+  const auto qk = constants.kv_from_memory ? scores<T, R, true> : scores<T, R, false>;
+  qk(q, state.q_stride, walk.k_rows, kv_head * sequence.k.stride_head, ahead.k, num_groups, constants.dqk, groups,
+     kGroupStride);
   t = trace_end(walk.lane, TraceStage::qk, walk.item.index, t);
   for (int r = 0; r < R; ++r) {
     softmax<T, kTransformed>(constants, walk.units, tile[r], groups + r * kGroupStride, state.m + x + r,
@@ -154,14 +155,15 @@ void block(const Walk& walk, int kv_head, std::int64_t first, const Ahead& ahead
   constexpr std::ptrdiff_t kWeightStride = kDecodeTile * T::kWeightBytes;
   const std::int64_t offset = kv_head * sequence.v.stride_head;
   if (seen_by_all == whole) {
-    all_values<T, R>(p, kWeightStride, walk.v_rows, offset, ahead.v, walk.n, constants.dv, o, state.o_stride);
+    const auto pv = constants.kv_from_memory ? all_values<T, R, true> : all_values<T, R, false>;
+    pv(p, kWeightStride, walk.v_rows, offset, ahead.v, walk.n, constants.dv, o, state.o_stride);
   } else {
     for (int r = 0; r < R; ++r) {
       if (tile[r].seen == 0) continue;
       const std::byte* rows[kDecodeTile];
       seen_values(walk, tile[r].seen, offset, rows);
-      all_values<T, 1>(p + r * kWeightStride, kWeightStride, rows, 0, {rows, 0}, walk.n, constants.dv,
-                       o + r * state.o_stride, state.o_stride);
+      all_values<T, 1, false>(p + r * kWeightStride, kWeightStride, rows, 0, {{rows, 0}, {rows, 0}}, walk.n, constants.dv,
+                              o + r * state.o_stride, state.o_stride);
     }
   }
   trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
@@ -169,7 +171,7 @@ void block(const Walk& walk, int kv_head, std::int64_t first, const Ahead& ahead
 
 /// All rows of one head against the tile, in blocks of nearly equal size: 7 rows are 4 + 3, 5 are 3 + 2.
 template <class T, bool kTransformed>
-void head(const Walk& walk, int kv_head, const Ahead& ahead) {
+void head(const Walk& walk, int kv_head, const StepsAhead& ahead) {
   const std::int64_t blocks = (walk.rows + kMaxRows - 1) / kMaxRows;
   std::int64_t first = 0;
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -203,6 +205,21 @@ int find_rows(const RunConstants& constants, const Sequence& sequence, std::int6
   return n;
 }
 
+/// Asks for the first step's rows; Q is copied while they come.
+template <class T>
+void prefetch_first(const Walk& walk, const TileRows& rows) {
+  const Sequence& sequence = *walk.item.sequence;
+  const std::int64_t head = walk.item.kv_head_begin;
+  for (int i = 0; i < walk.n; ++i) {
+    const std::byte* row = rows.k[i] + head * sequence.k.stride_head;
+    for (int at = 0; at < walk.constants.dqk * T::kBytes; at += 64) prefetch_l1(row + at);
+  }
+  for (int i = 0; i < walk.n; ++i) {
+    const std::byte* row = rows.v[i] + head * sequence.v.stride_head;
+    for (int at = 0; at < walk.constants.dv * T::kBytes; at += 64) prefetch_l1(row + at);
+  }
+}
+
 template <class T>
 void walk_tiles(Walk& walk) {
   const RunConstants& constants = walk.constants;
@@ -210,28 +227,38 @@ void walk_tiles(Walk& walk) {
   const Sequence& sequence = *item.sequence;
   const KeyRange range = visible_keys(constants, sequence, item.row_begin / constants.group,
                                       (item.row_end - 1) / constants.group + 1, item.key_begin, item.key_end);
-  if (empty(range)) return;
+  if (empty(range)) return begin_rows<T>(walk);
   walk.key = item.key_begin + (range.begin - item.key_begin) / kDecodeTile * kDecodeTile;
-  TileRows rows[2];
-  int current = 0;
-  walk.n = find_rows(constants, sequence, walk.key, range.end, rows[0]);
-  for (; walk.n > 0; walk.key += kDecodeTile, current ^= 1) {
-    const int next_n = find_rows(constants, sequence, walk.key + kDecodeTile, range.end, rows[current ^ 1]);
-    walk.k_rows = rows[current].k;
-    walk.v_rows = rows[current].v;
-    const TileRows& next = rows[next_n > 0 ? current ^ 1 : current];
-    for (int kv_head = item.kv_head_begin; kv_head < item.kv_head_end; ++kv_head) {
-      const bool last = kv_head + 1 == item.kv_head_end;
-      const std::int64_t next_head = last ? item.kv_head_begin : kv_head + 1;
-      const TileRows& from = last ? next : rows[current];
-      const Ahead ahead = {{from.k, next_head * sequence.k.stride_head}, {from.v, next_head * sequence.v.stride_head}};
+  TileRows rows[3];  // of this tile and of the two after it
+  int n[3];
+  for (int i = 0; i < 3; ++i) n[i] = find_rows(constants, sequence, walk.key + i * kDecodeTile, range.end, rows[i]);
+  walk.n = n[0];
+  prefetch_first<T>(walk, rows[0]);
+  begin_rows<T>(walk);
+  const int heads = item.kv_head_end - item.kv_head_begin;
+  for (int tile = 0; n[tile] > 0; tile = (tile + 1) % 3, walk.key += kDecodeTile) {
+    walk.n = n[tile];
+    walk.k_rows = rows[tile].k;
+    walk.v_rows = rows[tile].v;
+    for (int step = 0; step < heads; ++step) {
+      // Step `step + by` of the walk, or this one where there is none (a prefetch of it costs a load).
+      const auto ahead_by = [&](int by, StepsAhead& ahead, Rows Ahead::*when) __attribute__((always_inline)) {
+        const int tiles = (step + by) / heads, at = (tile + tiles) % 3;
+        const TileRows& from = rows[n[at] > 0 ? at : tile];
+        const std::int64_t kv_head = item.kv_head_begin + (step + by) % heads;
+        ahead.k.*when = {from.k, kv_head * sequence.k.stride_head};
+        ahead.v.*when = {from.v, kv_head * sequence.v.stride_head};
+      };
+      StepsAhead ahead;
+      ahead_by(1, ahead, &Ahead::next);
+      ahead_by(2, ahead, &Ahead::after);
       if (walk.units.transformed) {
-        head<T, true>(walk, kv_head, ahead);
+        head<T, true>(walk, item.kv_head_begin + step, ahead);
       } else {
-        head<T, false>(walk, kv_head, ahead);
+        head<T, false>(walk, item.kv_head_begin + step, ahead);
       }
     }
-    walk.n = next_n;
+    n[tile] = find_rows(constants, sequence, walk.key + 3 * kDecodeTile, range.end, rows[tile]);
   }
 }
 
@@ -282,7 +309,6 @@ void decode(const RunConstants& constants, const WorkItem& item, std::byte* scra
   const std::int64_t rows = item.row_end - item.row_begin;
   const State state = lay_out<T>(constants, rows * (item.kv_head_end - item.kv_head_begin), scratch, nullptr);
   Walk walk = {constants, item, score_units(constants, *item.sequence), state, rows, 0, 0, nullptr, nullptr, lane};
-  begin_rows<T>(walk);
   walk_tiles<T>(walk);
   const std::int64_t t = trace_begin(lane);
   end_rows<T>(walk);

@@ -17,29 +17,43 @@ inline constexpr int kAccumulators = kRegisters / 2;
 inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 
 /// Rows to prefetch: row j is at rows[j] + offset.
-struct NextRows {
+struct Rows {
   const std::byte* const* rows;
   std::int64_t offset;
 };
 
-/// Prefetches the lines of [p, p + kBytes).
-template <int kBytes>
-TESSERA_INLINE void prefetch_row_part(const std::byte* p) {
+/// While row j of this step is read, row j of the next step is prefetched into L1 and that of the step after it into L2.
+/// A prefetch that finds no free miss buffer is dropped, and the load that needs its line waits for all of DRAM's latency.
+/// So each line of DRAM is asked for twice (from L3 once is enough, and twice takes a quarter of the speed); spread evenly,
+/// since a burst is dropped first.
+struct Ahead {
+  Rows next, after;
+};
+
+template <bool kFromMemory>
+TESSERA_INLINE void prefetch(const Ahead& ahead, int j, std::int64_t at) {
+  if constexpr (kFromMemory) prefetch_l2(ahead.after.rows[j] + ahead.after.offset + at);
+  prefetch_l1(ahead.next.rows[j] + ahead.next.offset + at);
+}
+
+template <int kBytes, bool kFromMemory>
+TESSERA_INLINE void prefetch_part(const Ahead& ahead, int j, std::int64_t at) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kBytes; i += 64) prefetch_l1(p + i);
+  for (int i = 0; i < kBytes; i += 64) prefetch<kFromMemory>(ahead, j, at + i);
 }
 
 /// Sums of q.k before the lanes are added: blocks of 4 keys, groups[r * group_stride + g * kWidth] for keys 4 g to 4 g + 3.
 /// k_rows has num_groups * 4 readable entries (the last key repeated), a multiple of kAccumulators. While row j is read,
-/// row next[j] is prefetched: spread evenly, since a burst of prefetches takes the miss buffers that the loads need.
-template <class T, int R>
+/// those of the steps ahead are prefetched.
+template <class T, int R, bool kFromMemory>
 __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, const std::byte* const* k_rows,
-                                      std::int64_t offset, NextRows next, int num_groups, int dqk, float* groups,
+                                      std::int64_t offset, const Ahead& ahead, int num_groups, int dqk, float* groups,
                                       int group_stride) {
   constexpr int kKeys = R == 3 ? 4 : kAccumulators / R;
   constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
-  for (int g = 0; g < num_groups; g += kKeys / 4, k_rows += kKeys, next.rows += kKeys) {
+  for (int g = 0; g < num_groups; g += kKeys / 4, k_rows += kKeys) {
+    const int first = g * 4;
     F acc[R][kKeys];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -52,7 +66,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
         const typename T::Vector k = T::key(k_rows[j] + offset + at);
-        if (kStepBytes == 64 || at % 64 == 0) prefetch_l1(next.rows[j] + next.offset + at);
+        if (kStepBytes == 64 || at % 64 == 0) prefetch<kFromMemory>(ahead, first + j, at);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -61,7 +75,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
         const typename T::Vector k = T::key_n(k_rows[j] + offset + at, rest);
-        prefetch_l1(next.rows[j] + next.offset + at);
+        prefetch<kFromMemory>(ahead, first + j, at);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -79,9 +93,9 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 
 /// o[r][0 .. N) += sum over n keys of p[r][j] * V row j, N vectors from byte `offset` of the rows on. `lanes`: how many
 /// elements of them there are (fewer than N kWidth in the last block of a head dimension that is no multiple).
-template <class T, int R, int N, bool kWhole>
+template <class T, int R, int N, bool kWhole, bool kFromMemory>
 TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows, std::int64_t offset,
-                           NextRows next, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
+                           const Ahead& ahead, std::int64_t ahead_at, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
   F acc[R][N];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
@@ -113,8 +127,8 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
     int j = 0;
     for (; j + 2 <= n; j += 2) {
       pair(j, true);
-      prefetch_row_part<N * kWidth * 2>(next.rows[j] + next.offset);
-      prefetch_row_part<N * kWidth * 2>(next.rows[j + 1] + next.offset);
+      prefetch_part<N * kWidth * 2, kFromMemory>(ahead, j, ahead_at);
+      prefetch_part<N * kWidth * 2, kFromMemory>(ahead, j + 1, ahead_at);
     }
     if (j < n) pair(j, false);
   } else
@@ -134,7 +148,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][v] = fma(weight[r], value, acc[r][v]);
       }
-      prefetch_row_part<N * kWidth * T::kBytes>(next.rows[j] + next.offset);
+      prefetch_part<N * kWidth * T::kBytes, kFromMemory>(ahead, j, ahead_at);
     }
   }
 #pragma GCC unroll 16
@@ -145,17 +159,16 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 }
 
 /// The same over the whole head dimension, block by block.
-template <class T, int R>
+template <class T, int R, bool kFromMemory>
 __attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows,
-                                          std::int64_t offset, NextRows next, int n, int dv, float* o,
+                                          std::int64_t offset, const Ahead& ahead, int n, int dv, float* o,
                                           std::ptrdiff_t o_stride) {
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
-    values<T, R, N, kWhole>(p, p_stride, v_rows, offset + bytes, {next.rows, next.offset + bytes}, n, dv - at, o + at,
-                            o_stride);
+    values<T, R, N, kWhole, kFromMemory>(p, p_stride, v_rows, offset + bytes, ahead, bytes, n, dv - at, o + at, o_stride);
     at += N * kWidth;
   };
   while (at + kBlock * kWidth <= dv) part.template operator()<kBlock, true>();

@@ -44,6 +44,7 @@ struct RunConstants {
   const float* alibi_slopes;          // [num_q_heads] or null
   const float* sink;                  // [num_q_heads] or null; logits as given (not scaled, natural base)
   BiasType bias_type;
+  bool kv_from_memory = false;        // K and V of the run do not fit into the last cache: prefetch harder. Never decides bits
 };
 
 /// What is the same for every item of one sequence.

@@ -46,6 +46,7 @@ Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl) {
   const int dtype = static_cast<int>(p.dtype);
   impl.model = cpu_model(impl.candidate->info.name);
   impl.constants = constants_of(p);
+  impl.constants.kv_from_memory = p.bytes() > static_cast<double>(impl.model.l3_bytes);
 
   // A kernel that is not there has no tile; any will do, since a plan that needs it is refused.
   const planner::KernelLimits limits{std::max(table.decode[dtype].tile_kv, 1), std::max(table.prefill[dtype].tile_kv, 1),
