@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cases/splits.hpp"
 #include "support/kit.hpp"
 #include "tessera/merge.hpp"
 
@@ -51,27 +52,6 @@ TEST(Splits, SinkCountsOnce) {
         // The last two keys only: with several chunks the first are empty.
         values.mask = [n = problem.seqlen_kv](const ScoreAt& at) { return at.key >= n - 2; };
         expect_answer(Instance(problem, values), [](auto...) { return Answer{2.0 / 3, std::log(3.0)}; });
-      }
-    }
-  }
-}
-
-/// Every number of splits from 1 to 33, more than there are blocks included.
-void sweep_splits(int first, int step, std::initializer_list<int> splits_list) {
-  for (int keys = first; keys <= 600; keys += step) {
-    const DType dtype = kDTypes[keys % 3];
-    Layout layout;
-    layout.shuffle_pages = true;
-    const std::string text = "hq4 hkv2 d16 sq1 page16 skv" + std::to_string(keys);
-    Instance instance(parse(dtype, text), random_values(18), layout);
-    const Expected e = expected(instance);
-    for (const int splits : splits_list) {
-      instance.set_kv_chunk((keys + splits - 1) / splits);
-      for (const std::string& implementation : runnable_kernels()) {
-        const How how{implementation, 1 + keys % 3};
-        Output output;
-        ASSERT_TRUE(run(instance, how, output));
-        EXPECT_TRUE(close(instance, how, output, e));
       }
     }
   }

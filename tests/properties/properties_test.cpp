@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -15,6 +16,9 @@ namespace {
 
 using rc::gen::element;
 using rc::gen::inRange;
+
+/// Forty cases a property unless the environment asks for others.
+[[maybe_unused]] const int kDefaults = setenv("RC_PARAMS", "max_success=40", 0);
 
 /// A dense problem without options, small enough that the oracle takes no time.
 Problem draw_problem() {

@@ -138,7 +138,7 @@ Layout draw_layout(Dice& dice) {
 
 RandomCase random_case(std::uint64_t seed, double work) {
   static constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
-  static constexpr Distribution kDistributions[] = {Distribution::normal, Distribution::normal, Distribution::uniform,
+  static constexpr Distribution kDistributions[] = {Distribution::bell, Distribution::bell, Distribution::uniform,
                                                     Distribution::heavy_tailed};
   Dice dice(seed);
   RandomCase c;
