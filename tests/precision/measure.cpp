@@ -56,21 +56,17 @@ struct Widened {
       s[j] = p.scale() * dot(q.data() + row * p.head_dim_qk, k.data() + kv_row(j) * p.head_dim_qk, p.head_dim_qk);
     }
     const double max = *std::max_element(s.begin(), s.end());
+    double l = 0;
+    for (const double x : s) l += std::exp(x - max);
     std::fill_n(o, p.head_dim_v, 0.0);
     std::fill_n(with_rounded_p, p.head_dim_v, 0.0);
-    double l = 0;
     for (std::int64_t j = 0; j < keys; ++j) {
-      const double exact = std::exp(s[j] - max), narrow = rounded(p.dtype, exact);
+      const double exact = std::exp(s[j] - max) / l, narrow = rounded(p.dtype, exact);
       const double* value = v.data() + kv_row(j) * p.head_dim_v;
-      l += exact;
       for (std::int64_t c = 0; c < p.head_dim_v; ++c) {
         o[c] += exact * value[c];
         with_rounded_p[c] += narrow * value[c];
       }
-    }
-    for (std::int64_t c = 0; c < p.head_dim_v; ++c) {
-      o[c] /= l;
-      with_rounded_p[c] /= l;
     }
   }
 };

@@ -14,7 +14,7 @@ struct Error {
 };
 
 /// Exact O of every `row_step`-th row (and the last) of a packed dense problem without options but causal, and the error
-/// of the simulated implementation: exact scores, p = round(exp(s - max)), o = round(sum p v / sum exp(s - max)).
+/// of the simulated implementation: exact scores, P = round(softmax(S)), O = round(P V).
 class Exact {
  public:
   explicit Exact(const Instance& instance, std::int64_t row_step = 1);
