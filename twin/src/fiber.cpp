@@ -33,6 +33,7 @@ namespace {
 
 // The device gives a kernel 32 KB; host frames, the engine's formatting and sanitizers need more.
 constexpr std::size_t kStackBytes = 1 << 20;
+struct Abandoned {};
 thread_local Fiber* current = nullptr;
 enum { kFakeInside, kFakeOutside, kTsanInside, kTsanOutside };
 
@@ -62,7 +63,10 @@ Fiber::~Fiber() {
 void Fiber::entry(unsigned high, unsigned low) {
   Fiber* self = reinterpret_cast<Fiber*>((static_cast<std::uintptr_t>(high) << 32) | low);
   self->enter_fiber();
-  self->body_();
+  try {
+    self->body_();
+  } catch (const Abandoned&) {
+  }
   self->done_ = true;
   self->leave_fiber(true);
   setcontext(&self->outside_);
@@ -108,6 +112,7 @@ void Fiber::suspend() {
   self->leave_fiber(false);
   swapcontext(&self->inside_, &self->outside_);
   self->enter_fiber();
+  if (self->abandoned_) throw Abandoned{};
 }
 
 }  // namespace twin

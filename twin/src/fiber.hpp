@@ -19,6 +19,7 @@ class Fiber {
   void resume();          // from outside: runs until the next suspend or the end
   static void suspend();  // from inside
   bool done() const { return done_; }
+  void abandon() { abandoned_ = true; }  // the next resume unwinds its stack instead of going on
 
  private:
   static void entry(unsigned high, unsigned low);
@@ -27,7 +28,7 @@ class Fiber {
 
   std::function<void()> body_;
   void* stack_ = nullptr;
-  bool done_ = false;
+  bool done_ = false, abandoned_ = false;
   ucontext_t inside_, outside_;
   void* sanitizer_[4] = {};  // what the sanitizers want to be told at a switch
   std::size_t outside_stack_bytes_ = 0;

@@ -167,7 +167,10 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
       if (s.fiber) stuck.push_back(&s);
     }
     report_deadlock(stuck);
-    for (Strand* s : stuck) (void)s->fiber.release();  // its stack holds live objects: it is left alone
+    for (Strand* s : stuck) {
+      s->fiber->abandon();
+      resume(*s);
+    }
     return;
   }
   for (auto& core : l.cores) check_cross_flags_at_end(*core);

@@ -115,8 +115,13 @@ Settings& settings() {
 void report(Finding f) {
   Reports& all = reports();
   settings();
-  const std::string key = std::string(name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' + (f.line_b.empty() ? f.what : "") + '\n' +
-                          f.pipe_a + f.pipe_b;
+  // One missing order shows as several hazards of the same two lines; one bug in a loop as one sentence with other numbers.
+  const bool hazard = f.kind == Kind::ReadAfterWrite || f.kind == Kind::WriteAfterRead || f.kind == Kind::WriteAfterWrite;
+  std::string sentence;
+  for (const char c : f.line_b.empty() ? f.what : std::string()) {
+    if (c < '0' || c > '9') sentence += c;
+  }
+  const std::string key = std::string(hazard ? "order" : name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' + sentence + '\n' + f.pipe_a + f.pipe_b;
   const auto [at, fresh] = all.known.try_emplace(key, all.list.size());
   if (fresh) {
     all.list.push_back(std::move(f));

@@ -63,4 +63,4 @@ inline const twin::Finding* find(const std::vector<twin::Finding>& all, twin::Ki
 
 }  // namespace twin_test
 
-#define RUN(kernel, blocks) ::twin::launcher<decltype(kernel), kernel>(blocks)
+#define RUN(kernel, blocks) ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks)
