@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run_article.sh TWINCC SOURCE PROGRAM: the article's kernel must fail, with and without the device compiler's own barriers, and each line
+# that lacks an order must be named.
+set -u
+"$1" "$2" -o "$3" || exit 1
+line() { grep -n "$1" "$source" | head -1 | cut -d: -f1; }
+source=$2
+status=0
+expect() { # report, first line, second line: the pair is in the report
+  if ! printf '%s\n' "$report" | grep -q "article.asc:$1: .*article.asc:$2 "; then
+    echo "not reported: line $1 after line $2 ($3)"
+    status=1
+  fi
+}
+for sync in on off; do
+  report=$(TWIN=auto-sync=$sync "$3" 2>&1) && { echo "exit 0 with auto-sync=$sync"; status=1; }
+  expect "$(line 'Mul(product')" "$(line 'DataCopy(keys')" "$sync: MTE2 to V"
+  expect "$(line 'Axpy(out')" "$(line 'DataCopy(values')" "$sync: MTE2 to V"
+  expect "$(line 'DataCopy(go')" "$(line 'Axpy(out')" "$sync: V to MTE3"
+  expect "$(line 'DataCopy(gs')" "$(line 'DataCopy(gs')" "$sync: overlapping stores of two cores"
+done
+expect "$(line 'GetValue(0);$' | tail -1)" "$(line 'ReduceMax(')" "off: V to S"
+expect "$(line 'Exp(scores')" "$(line 'Adds(scores')" "off: V to V"
+expect "$(line 'DataCopy(gs')" "$(line 'pair.SetValue(0')" "off: S to MTE3"
+exit $status
