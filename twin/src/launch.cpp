@@ -252,7 +252,6 @@ std::int64_t block_idx() {
 std::int64_t block_num() { return launched().blocks; }
 std::int64_t sub_block_idx() { return core().sub; }
 std::int64_t task_ratio() { return launched().has_aic && launched().has_aiv ? launched().aiv_a_block : 1; }
-std::int64_t system_cycle(Site) { return static_cast<std::int64_t>(core().trace.size()); }
 void set_mask(std::uint64_t high, std::uint64_t low) {
   core().mask[0] = low;
   core().mask[1] = high;

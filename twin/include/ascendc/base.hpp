@@ -157,7 +157,6 @@ TWIN_API std::int64_t GetBlockNum() { return ::twin::block_num(); }
 TWIN_API std::int64_t GetSubBlockIdx() { return ::twin::sub_block_idx(); }
 TWIN_API std::int64_t GetTaskRation() { return ::twin::task_ratio(); }
 TWIN_API std::int64_t GetTaskRatio() { return ::twin::task_ratio(); }
-TWIN_API std::int64_t GetSystemCycle(Site site = Site::here()) { return ::twin::system_cycle(site); }
 TWIN_API constexpr std::int64_t GetDataBlockSizeInBytes() { return 32; }
 TWIN_API void InitSocState() {
   ::twin::set_mask(~0ull, ~0ull);

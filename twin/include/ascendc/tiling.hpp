@@ -29,8 +29,6 @@
 namespace AscendC {
 
 TWIN_API std::uint8_t* GetUserWorkspace(std::uint8_t* workspace) { return workspace; }
-TWIN_API std::uint8_t* GetSysWorkSpacePtr() { return nullptr; }
-TWIN_API void SetSysWorkspace(std::uint8_t*) {}
 
 namespace detail {
 template <class...>

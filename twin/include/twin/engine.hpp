@@ -24,7 +24,6 @@ std::int64_t block_idx();      // mix, on a vector core: 2 × block + sub-block
 std::int64_t block_num();      // as launched
 std::int64_t sub_block_idx();  // 0 or 1 on the vector cores of a mix kernel
 std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a partner
-std::int64_t system_cycle(Site site);
 std::uint8_t* local_pointer(const View& view, Site site);
 std::uint64_t local_capacity_bytes(Space space);
 

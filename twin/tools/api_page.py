@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/twin_api.md from the twin's headers: what a kernel can call, and what it cannot yet. --check only compares."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "twin" / "include"
+GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
+          ("move.hpp", "Moves"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("cube.hpp", "Cube"),
+          ("tiling.hpp", "Workspace")]
+TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
+
+
+def functions(text):
+    """Names behind TWIN_API, with how many forms each has; macros that make several are followed by their uses."""
+    counts = {}
+    for name in re.findall(r"TWIN_API (?:constexpr )?[\w:<>\*& ]+?[ \*&](\w+)\(", text):
+        if name != "name":
+            counts[name] = counts.get(name, 0) + 1
+    for macro, body in re.findall(r"#define (TWIN_\w+)\(name[^)]*\)((?:.*\\\n)+.*)", text):
+        forms = len(re.findall(r"TWIN_API", body))
+        for name in re.findall(rf"^{macro}\((\w+)", text, re.M):
+            counts[name] = counts.get(name, 0) + forms
+    return counts
+
+
+def page():
+    out = ["# What the twin covers of Ascend C", "",
+           "Made from the headers by `twin/tools/api_page.py`; do not edit. All names are in namespace `AscendC`, for the 910B (`__NPU_ARCH__` 2201).", "",
+           "## Elementwise vector instructions", "",
+           "Three forms each: count; bit mask, repeats and strides; leading lanes, repeats and strides; the last two also with `isSetMask = false`.", "",
+           "| instruction | element types |", "|---|---|"]
+    for name, types in re.findall(r"^TWIN_(?:BINARY|BINARY_DST|SCALAR|SCALAR_DST|UNARY)\((\w+), ([^,]+),", (INCLUDE / "twin/vector.inc").read_text(), re.M):
+        out.append(f"| {name} | {', '.join(TYPES[t.strip()] for t in types.split('|'))} |")
+    out[-1:] = [out[-1], "", "`MulAddDst`, `FusedMulAdd`, `FusedMulAddRelu` and `Axpy` also add half sources into a float destination."]
+    for header, title in GROUPS:
+        names = functions((INCLUDE / "ascendc" / header).read_text())
+        if names:
+            out += ["", f"## {title}", "", ", ".join(f"`{n}`" + (f" ({c} forms)" if c > 1 else "") for n, c in sorted(names.items()))]
+    for label, header in (("Host (`acl/acl.h`)", "acl/acl.h"),):
+        names = sorted(set(re.findall(r"\b(acl\w+)\(", (INCLUDE / header).read_text())))
+        out += ["", f"## {label}", "", ", ".join(f"`{n}`" for n in names)]
+    missing = re.findall(r"^TWIN_MISSING\((\w+)\)", (INCLUDE / "ascendc/missing.inc").read_text(), re.M)
+    out += ["", "## Not yet", "", "A kernel that calls one of these does not compile, and the message names it:", "",
+            ", ".join(f"`{n}`" for n in sorted(missing)) + ".", "",
+            "Missing without a message of its own: `LoadData` 3D, the dequantising `Fixpipe` forms that take a tensor, the `Compare` form that leaves its result in the mask register, "
+            "the high-level libraries (`Matmul`, `SoftMax` and the like), and the compiler's raw instruction names other than `set_flag`, `wait_flag` and `pipe_barrier`.", ""]
+    return "\n".join(out)
+
+
+def main():
+    target = ROOT / "docs" / "twin_api.md"
+    text = page()
+    if "--check" in sys.argv:
+        if not target.exists() or target.read_text() != text:
+            sys.exit("docs/twin_api.md is out of date: run twin/tools/api_page.py")
+    else:
+        target.write_text(text)
+
+
+main()
