@@ -12,7 +12,7 @@ set(TESSERA_ISA_OPTIONS_portable)
 
 # Under a sanitizer -O3 takes minutes a kernel.
 set(TESSERA_ISA_OPTIMIZE -O3)
-if(TESSERA_SANITIZED)
+if(TESSERA_SANITIZED OR TESSERA_BUILD_FUZZ)
   set(TESSERA_ISA_OPTIMIZE -O1)
 endif()
 
