@@ -10,7 +10,7 @@ judge=14
 
 binary=$(command -v clang-format-$judge || command -v clang-format) || { echo "format: no clang-format here" >&2; exit 1; }
 version=$("$binary" --version | sed 's/.*version \([0-9]*\).*/\1/')
-mapfile -t files < <(git ls-files '*.cpp' '*.hpp' '*.c' '*.h' '*.asc')
+mapfile -t files < <(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 [ ${#files[@]} -gt 0 ] || { echo "format: git lists no sources here" >&2; exit 1; }
 if [ "${1:-}" != --check ]; then
   "$binary" -i "${files[@]}"
