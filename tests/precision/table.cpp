@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the measured errors of every implementation as a Markdown table: the one of docs/numerics.md.
+// Prints the measured errors of the implementations named (none: of all) as a Markdown table: the one of docs/numerics.md.
+#include <algorithm>
 #include <cstdio>
 
 #include "precision/measure.hpp"
 
-int main() {
+int main(int argc, char** argv) {
   using namespace tessera::test;
   using tessera::DType;
   std::printf("| problem | inputs | implementation | max error | rms error | max, only rounding | rms, only rounding |\n");
@@ -16,6 +17,7 @@ int main() {
         const Instance instance(parse(dtype, shape), random_values(63, distribution));
         const Exact exact(instance, 7);
         for (const std::string& implementation : runnable_kernels()) {
+          if (argc > 1 && std::find(argv + 1, argv + argc, implementation) == argv + argc) continue;
           Output output;
           if (!run(instance, {implementation, 2}, output)) return 1;
           const Error error = exact.of(output);
