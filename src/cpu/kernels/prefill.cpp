@@ -152,7 +152,7 @@ void attend_block(const Pass& pass, const Tile& tile, std::int32_t head, int blo
   std::int64_t t = trace_begin(pass.trace);
   score_block<T, NR>(pass, tile, head, first_vector, row, row_last, keys, highest);
   t = trace_end(pass.trace, TraceStage::qk, pass.item.index, t);
-  const bool moved = move_references<NR>(highest, pass.to_log2, m, factor);
+  const bool moved = move_maxima<NR>(highest, pass.to_log2, m, factor);
   const int n = (keys.high - keys.low + 1) & ~(T::kPairs ? 1 : 0);
   const int count = T::kPairs ? n : keys.high - keys.low;
   if (pass.finished) {

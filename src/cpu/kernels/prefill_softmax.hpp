@@ -3,25 +3,22 @@
 //
 //   p = 2^(c (s - m)),  c = scale * log2(e);  l = sum of p, in float32 and before p is rounded for a dot product
 //
-// m is a reference, not the maximum: it follows a row's maximum only where that would let p exceed 2^kSlack. O and l are
-// rescaled only then. Each lane decides alone, so that a row's bits do not depend on its neighbours.
+// O and l are rescaled only where some row's maximum moved; a row whose maximum did not is multiplied by exactly 1, so that
+// its bits do not depend on its neighbours.
 #pragma once
 
 #include "cpu/kernels/prefill_gemm.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
-inline constexpr float kSlack = 8;  // 2^8 more costs no bits of a float32 sum, and a later tile seldom exceeds it
-
-/// Moves the references to the maxima of a tile. factor[j]: what O and l so far are to be multiplied by. Returns whether
-/// any factor is not 1.
+/// Moves m to the maxima of a tile. factor[j]: what O and l so far are to be multiplied by. Returns whether any is not 1.
 template <int NR>
-TESSERA_INLINE bool move_references(const F (&highest)[NR], float c, float* m, F (&factor)[NR]) {
+TESSERA_INLINE bool move_maxima(const F (&highest)[NR], float c, float* m, F (&factor)[NR]) {
   bool any_moved = false;
 #pragma GCC unroll 3
   for (int j = 0; j < NR; ++j) {
     const F old = load(m + j * kWidth);
-    const M moved = less(set1(kSlack), mul(sub(highest[j], old), set1(c)));  // never for -inf - -inf
+    const M moved = less(old, highest[j]);  // so never from -inf to -inf, whose difference is NaN
     const F now = select(moved, highest[j], old);
     factor[j] = select(moved, exp2(mul(sub(old, now), set1(c))), set1(1.0f));
     store(m + j * kWidth, now);
@@ -34,17 +31,17 @@ TESSERA_INLINE bool move_references(const F (&highest)[NR], float c, float* m, F
 /// A row that has seen no key yet has m = -inf and only scores of -inf: it is measured from 0, and every weight is 0.
 template <class T, int NR, bool kFinished>
 TESSERA_INLINE void weigh_scores(float* scores, int n, float c, const float* m, float* l, const F (&factor)[NR]) {
-  F sum[NR], reference[NR];
+  F sum[NR], offset[NR];
 #pragma GCC unroll 3
   for (int j = 0; j < NR; ++j) {
     const F at = load(m + j * kWidth), finite = select(equal(at, set1(-kInfinity)), zero(), at);
-    reference[j] = kFinished ? finite : mul(finite, set1(-c));
+    offset[j] = kFinished ? finite : mul(finite, set1(-c));
     sum[j] = zero();
   }
   const auto weight = [&](const float* s, int j) __attribute__((always_inline)) {
     // Finished scores may be large and not multiplied yet: their difference is taken first, so nothing overflows.
-    return T::weight(kFinished ? mul(sub(load(s + j * kWidth), reference[j]), set1(c))
-                               : fma(load(s + j * kWidth), set1(c), reference[j]));
+    return T::weight(kFinished ? mul(sub(load(s + j * kWidth), offset[j]), set1(c))
+                               : fma(load(s + j * kWidth), set1(c), offset[j]));
   };
   constexpr int kStep = T::kPairs ? 2 : 1;
   float* out = scores;

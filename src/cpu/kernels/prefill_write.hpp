@@ -42,7 +42,7 @@ TESSERA_INLINE double log_of(float x) {
   return e * 0.69314718055994530942 + s * series;
 }
 
-/// What O is multiplied by, and the LSE, of kWidth rows with references m and sums l (0: no visible key).
+/// What O is multiplied by, and the LSE, of kWidth rows with maxima m and sums l (0: no visible key).
 TESSERA_INLINE void finish_lanes(const float* m, const float* l, double to_natural, float* norm, float* lse) {
   double log[kWidth];
   for (int i = 0; i < kWidth; ++i) log[i] = m[i] * to_natural + log_of(l[i]);
