@@ -85,7 +85,7 @@ KeyStatistics statistics_of(const Problem& p, const AttentionTensors& t, std::in
 // Bound of sum_j p_j |error of s_j|. By Cauchy-Schwarz on the products; the last terms round s itself, and
 // sum_j p_j |s_j| <= |lse| + entropy(p) <= |lse| + ln n, however large a bias is.
 double score_error(const Problem& p, const KeyStatistics& keys, double q_norm, double lse) {
-  const double products = sum_growth(static_cast<double>(p.head_dim_qk)) * p.scale() * q_norm * keys.k_norm;
+  const double products = sum_growth(static_cast<double>(p.head_dim_qk)) * std::abs(p.scale()) * q_norm * keys.k_norm;
   return kU32 * (products + 8 * (std::abs(lse) + std::log(keys.keys + 2)) + 8 * p.softcap);
 }
 

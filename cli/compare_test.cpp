@@ -85,6 +85,13 @@ TEST(Compare, TheBoundIsTight) {
   EXPECT_LT(result.o.bound, 3e-4);
 }
 
+TEST(Compare, ANegativeScaleHasABoundToo) {
+  const auto c = make_case("f32 hq1 hkv1 d16 sq2 skv50 scale-0.05");
+  auto lse = c.oracle.lse;
+  lse[0] = std::nextafter(lse[0], 100.0f);
+  EXPECT_TRUE(compare(DType::f32, c.oracle.o.data(), lse.data(), c.oracle).pass());
+}
+
 TEST(Compare, AnOverflowOfF16IsInfinity) {
   auto c = make_case("f16 hq1 hkv1 d4 sq1 skv3");
   const std::uint16_t infinite = 0x7c00;
