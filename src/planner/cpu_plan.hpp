@@ -26,7 +26,7 @@ enum class Kernel : std::uint8_t { decode, prefill };
 /// What the planner must know of the kernels of one ISA and dtype.
 struct KernelLimits {
   std::int32_t decode_tile_kv = 64, prefill_tile_kv = 64;  // keys a softmax step
-  std::int64_t decode_max_rows = 16;                       // rows of a kv head up to which decode is the faster one
+  std::int64_t decode_max_rows = 12;                       // rows of a kv head up to which decode is the faster one
 };
 
 /// Where the partial results of a sequence with split keys are kept.

@@ -76,7 +76,16 @@ TESSERA_INLINE F sum4(F a, F b, F c, F d) {
 #undef TESSERA_SHUFFLE
 TESSERA_INLINE F fold_blocks(const float* v) { return load(v); }
 
-TESSERA_INLINE U load_u16(const std::uint16_t* p) { return U{p[0], p[1], p[2], p[3]}; }
+TESSERA_INLINE U load_u16(const std::uint16_t* p) {
+  std::uint64_t four;
+  std::memcpy(&four, p, sizeof four);
+#if defined(__SSE2__)
+  return (U)_mm_unpacklo_epi16(_mm_cvtsi64_si128(static_cast<long long>(four)), _mm_setzero_si128());
+#else
+  return U{static_cast<std::uint16_t>(four), static_cast<std::uint16_t>(four >> 16), static_cast<std::uint16_t>(four >> 32),
+           static_cast<std::uint16_t>(four >> 48)};
+#endif
+}
 TESSERA_INLINE U load_u16_n(const std::uint16_t* p, int n) {
   U a = {};
   for (int i = 0; i < n && i < 4; ++i) a[i] = p[i];
