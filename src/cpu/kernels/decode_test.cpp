@@ -304,6 +304,7 @@ TEST_P(Decode, BitsDoNotDependOnLayoutOrCompany) {
           c.page_size = page;
           c.all_heads = page % 2 == 0;
           c.rows_per_item = page % 6;
+          c.from_memory = page % 2 != 0;
           EXPECT_EQ(bits(c), want) << isa << " " << c.name();
         }
       }
