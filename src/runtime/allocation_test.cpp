@@ -27,6 +27,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
     throw std::bad_alloc();
   }
   if (g_refuse_in > 0) --g_refuse_in;
+  if (size > (std::size_t{1} << 40)) throw std::bad_alloc();  // sanitizers abort instead
   void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
