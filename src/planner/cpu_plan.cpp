@@ -17,17 +17,18 @@ using problem::KeyRange;
 using problem::Visibility;
 
 // Keys a chunk. They decide bits, so they are constants: not of the machine, the threads or the batch.
-// Decode: K and V of 512 keys of one head are 256 KB (bf16, d 128), 8 us of DRAM; a partial is 1 % of that.
+// Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM; four rows of partials are 0.4 % of that.
+// At 65536 keys 512 took 8.4 ms, 1024 7.9, 2048 7.7; at 4096 keys in L3 0.27, 0.29, 0.31 (two threads, `kvchunk` of bench).
 // Prefill kernel with few rows (speculative decoding, short chunks): 2048 keys keep packing and merging below 2 %.
-constexpr std::int64_t kDecodeChunk = 512;
+constexpr std::int64_t kDecodeChunk = 1024;
 constexpr std::int64_t kPrefillChunk = 2048;
 // More rows of a kv head than this have enough row tiles to share, and their partials would grow with Sq * Sk.
 constexpr std::int64_t kSpreadMaxRows = 128;
 
 // What follows only shapes the schedule.
 constexpr std::int64_t kItemsPerThread = 4;  // of unequal cost, costliest first: the last one ends within 1/8 of the rest
-constexpr std::int64_t kDecodeItemsPerThread = 8;
-constexpr std::int64_t kMaxRowTile = 512, kMinRowTile = 64;
+constexpr std::int64_t kStreamedItemsPerThread = 8;
+constexpr std::int64_t kMaxRowTile = 512, kMinRowTile = 64;  // bf16 causal 4096: 256 rows 0.73 of peak, 512 0.84
 constexpr std::int64_t kMergeRows = 8;
 constexpr std::int64_t kLocalPartialBytes = 8 << 20;
 
@@ -67,36 +68,40 @@ std::int64_t local_row_tile(const SequencePlan& s, std::int64_t row_tile, std::i
 }
 
 struct Totals {
-  double prefill_rows = 0;  // of all kv heads
-  double decode_cells = 0;  // (sequence, chunk, kv head)
+  double tiled_rows = 0;      // of all kv heads, of sequences that are cut into row tiles
+  double streamed_cells = 0;  // (sequence, chunk, kv head) of sequences with few rows: one tile, bound by reading K and V
 };
+
+bool is_streamed(const SequencePlan& s) { return s.kernel == Kernel::decode || s.split == Split::spread; }
 
 /// Row tiles and heads an item, from what all sequences offer and the number of threads to feed.
 void shape_items(const Problem& p, const CpuModel& model, int threads, CpuPlan& plan) {
   Totals totals;
   for (const SequencePlan& s : plan.sequences) {
-    if (s.kernel == Kernel::prefill)
-      totals.prefill_rows += static_cast<double>(s.rows) * static_cast<double>(p.num_kv_heads * s.num_splits);
-    if (s.kernel == Kernel::decode)
-      totals.decode_cells += static_cast<double>(p.num_kv_heads) * static_cast<double>(s.num_splits);
+    const auto heads = static_cast<double>(p.num_kv_heads);
+    if (is_streamed(s)) {
+      totals.streamed_cells += heads * static_cast<double>(s.num_splits);
+    } else {
+      totals.tiled_rows += heads * static_cast<double>(s.rows);
+    }
   }
   std::int64_t row_tile = largest_row_tile(p, model);
   while (row_tile > kMinRowTile &&
-         totals.prefill_rows / static_cast<double>(row_tile) < static_cast<double>(kItemsPerThread * threads)) {
+         totals.tiled_rows / static_cast<double>(row_tile) < static_cast<double>(kItemsPerThread * threads)) {
     row_tile = std::max(kMinRowTile, row_tile / 2);
   }
   // Token-major rows of all heads lie side by side: an item covers as many heads as leave enough items.
-  const double share = totals.decode_cells / static_cast<double>(kDecodeItemsPerThread * threads);
+  const double share = totals.streamed_cells / static_cast<double>(kStreamedItemsPerThread * threads);
   const auto heads = static_cast<std::int32_t>(std::clamp(share, 1.0, static_cast<double>(p.num_kv_heads)));
   const bool head_major = p.kv_layout == KvLayout::paged_head_major;
 
   for (SequencePlan& s : plan.sequences) {
-    if (s.kernel == Kernel::prefill) {
+    if (!is_streamed(s)) {
       s.row_tile = std::min(s.rows, row_tile);
       if (s.split == Split::local) s.row_tile = local_row_tile(s, s.row_tile, p.head_dim_v);
       s.row_tiles = ceil_div(s.rows, s.row_tile);
     } else if (!head_major) {
-      s.heads_per_item = heads;
+      s.heads_per_item = heads;  // all rows of each
     }
     s.head_blocks = static_cast<std::int32_t>(ceil_div(p.num_kv_heads, s.heads_per_item));
     if (s.split == Split::spread) {

@@ -8,8 +8,9 @@
 
 namespace tessera::runtime {
 
-/// oneTBB, in the arena of the calling thread: called from a TBB worker it takes part in that arena and adds no threads.
-Executor& default_executor() noexcept;
+/// Threads of oneTBB's pool, which a process has once, so that runs inside a program's own oneTBB tasks add none. May throw
+/// std::bad_alloc at the first call.
+Executor& default_executor();
 
 /// Runs task(i) for i in [0, count) on the executor, and on the calling thread when count is 1.
 /// What happens before the call is visible to each task, and what a task does is visible after it. The executor promises

@@ -1,32 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that knows oneTBB. Compiled without thread sanitizer, as libtbb is: its tasks are handed from thread to
-// thread by code that the sanitizer cannot see (executor.hpp has the join that it can).
-#include <oneapi/tbb/parallel_for.h>
+// The only file that knows oneTBB, which owns the threads. Compiled without thread sanitizer, as libtbb is: threads are
+// handed over by code that the sanitizer cannot see (executor.hpp has the join that it can).
+//
+// A run of 100 us cannot wait for a worker to wake: 3 to 30 us where a core is idle, and milliseconds where the system packs
+// threads onto few cores and puts it behind its caller. So a worker that has finished looks out for the next run for a
+// while, giving its core to whoever wants it, and steps aside when it finds itself on the caller's core. The caller always
+// works too, and waits only for tasks that somebody has begun: with no worker about, it does them all.
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "runtime/core.hpp"
 #include "runtime/executor.hpp"
 
 namespace tessera::runtime {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::microseconds kLookOut{1000};  // after the last task; bridges the other operators of a layer
+constexpr int kSlots = 16;                           // runs at once that workers see; more run on their callers' threads
+
+struct Job {
+  int count;
+  void (*task)(void*, int);
+  void* context;
+  int caller_core;
+  std::atomic<int> next{0};
+
+  bool open() const { return next.load(std::memory_order_relaxed) < count; }
+  void work() {
+    for (int i; (i = next.fetch_add(1, std::memory_order_acq_rel)) < count;) task(context, i);
+  }
+};
+
+/// Where workers find a job, which lives on its caller's stack: who is `inside` keeps it alive.
+struct alignas(64) Slot {
+  std::atomic<bool> taken{false};
+  std::atomic<Job*> job{nullptr};
+  std::atomic<int> inside{0};
+};
+
+/// Waits a little: first without, then with giving the core away.
+void relax(int round) {
+  if (round < 100) {
+    pause_core();
+  } else {
+    std::this_thread::yield();
+  }
+}
+
 class TbbExecutor final : public Executor {
  public:
-  int concurrency() const noexcept override { return tbb::this_task_arena::max_concurrency(); }
+  int concurrency() const noexcept override { return std::min(limit_, tbb::this_task_arena::max_concurrency()); }
 
   void parallel(int count, void (*task)(void*, int), void* context) override {
-    // Isolated: while it waits, the caller takes up our tasks only, never an outer one that could take long.
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(
-          0, count, 1, [=](int index) { task(context, index); }, tbb::simple_partitioner{});
-    });
+    Job job{count, task, context, current_core()};
+    Slot* slot = publish(job);
+    if (slot) call_workers(count - 1);
+    job.work();
+    if (!slot) return;
+    // Sequentially consistent, as is join(): either the worker sees that the job is gone, or the caller sees the worker.
+    slot->job.store(nullptr, std::memory_order_seq_cst);
+    for (int round = 0; slot->inside.load(std::memory_order_seq_cst) != 0; ++round) relax(round);
+    slot->taken.store(false, std::memory_order_release);
   }
+
+ private:
+  Slot* publish(Job& job) {
+    for (Slot& slot : slots_) {
+      if (slot.taken.load(std::memory_order_relaxed) || slot.taken.exchange(true, std::memory_order_acquire)) continue;
+      slot.job.store(&job, std::memory_order_seq_cst);
+      return &slot;
+    }
+    return nullptr;
+  }
+
+  /// Asks for workers beyond those that are looking out already.
+  void call_workers(int wanted) {
+    for (int missing = wanted - idle_.load(std::memory_order_relaxed); missing > 0; --missing) {
+      if (members_.fetch_add(1, std::memory_order_relaxed) >= limit_ - 1) {
+        members_.fetch_sub(1, std::memory_order_relaxed);
+        return;
+      }
+      try {
+        arena_.enqueue([this] { serve(); });
+      } catch (...) {  // out of memory: fewer workers, and the caller must not leave its job behind
+        members_.fetch_sub(1, std::memory_order_relaxed);
+        return;
+      }
+    }
+  }
+
+  /// Works on some open job; false where there is none.
+  bool join(StepAside& place) {
+    for (Slot& slot : slots_) {
+      if (slot.job.load(std::memory_order_relaxed) == nullptr) continue;
+      slot.inside.fetch_add(1, std::memory_order_seq_cst);
+      Job* job = slot.job.load(std::memory_order_seq_cst);
+      const bool open = job && job->open();
+      if (open) {
+        place.leave(job->caller_core);
+        idle_.fetch_sub(1, std::memory_order_relaxed);
+        job->work();
+        idle_.fetch_add(1, std::memory_order_relaxed);
+      }
+      slot.inside.fetch_sub(1, std::memory_order_seq_cst);
+      if (open) return true;
+    }
+    return false;
+  }
+
+  void serve() {
+    StepAside place;
+    idle_.fetch_add(1, std::memory_order_relaxed);
+    Clock::time_point last = Clock::now();
+    for (int round = 0;; ++round) {
+      if (join(place)) {
+        last = Clock::now();
+        round = 0;
+      } else if (round % 16 == 15 && Clock::now() - last > kLookOut) {
+        break;
+      }
+      relax(round);
+    }
+    idle_.fetch_sub(1, std::memory_order_relaxed);
+    members_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  const int limit_ = tbb::info::default_concurrency();
+  tbb::task_arena arena_{limit_, 1};
+  alignas(64) std::atomic<int> idle_{0};     // workers that look out
+  alignas(64) std::atomic<int> members_{0};  // workers asked for and not gone, fewer than limit_
+  Slot slots_[kSlots];
 };
 
 }  // namespace
 
-Executor& default_executor() noexcept {
-  static TbbExecutor executor;
-  return executor;
+Executor& default_executor() {
+  // Never destroyed: a worker may look out for another millisecond when the process ends.
+  static TbbExecutor* executor = new TbbExecutor;
+  return *executor;
 }
 
 }  // namespace tessera::runtime
