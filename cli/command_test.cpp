@@ -112,5 +112,22 @@ TEST_F(Command, BenchRowsHaveEveryKey) {
   }
 }
 
+TEST_F(Command, TraceWritesEveryKindOfFile) {
+  const auto summary =
+      run_json("trace \"f32 b2 hq4 hkv2 d32 sq40 skv40 causal\" --threads 2 --json -o t.json -o t.svg -o t.html");
+  EXPECT_EQ(summary["use"].size(), 2u);
+  EXPECT_GT(summary["duration_s"], 0);
+  const auto trace = nlohmann::json::parse(contents_of(folder_ / "t.json"), nullptr, false);
+  ASSERT_FALSE(trace.is_discarded());
+  EXPECT_GT(trace["traceEvents"].size(), 3u);
+  EXPECT_THAT(contents_of(folder_ / "t.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(contents_of(folder_ / "t.html"), HasSubstr("</html>"));
+}
+
+TEST_F(Command, TraceOfWhoRecordsNothingIsUnsupported) {
+  EXPECT_EQ(run(std::string("trace --backend reference -o t.svg ") + kSmall).code, 3);
+  EXPECT_FALSE(exists("t.svg"));
+}
+
 }  // namespace
 }  // namespace tessera::cli::test
