@@ -17,7 +17,7 @@ namespace tessera::cpu {
 /// Keys or values of one sequence, in bytes. `base` is token 0 of kv head 0 (paged: of page 0).
 struct KvView {
   const std::byte* base;
-  std::int64_t stride_page;   // paged only
+  std::int64_t stride_page;  // paged only
   std::int64_t stride_token;
   std::int64_t stride_head;
 };
@@ -36,30 +36,30 @@ inline constexpr std::int64_t kUnbounded = std::int64_t{1} << 40;
 struct RunConstants {
   std::int32_t num_q_heads, num_kv_heads, group;  // group = num_q_heads / num_kv_heads
   std::int32_t dqk, dv;
-  std::int32_t tile_kv;               // keys a softmax step; a constant of the kernel, so that bits do not depend on the plan
+  std::int32_t tile_kv;  // keys a softmax step; a constant of the kernel, so that bits do not depend on the plan
   float softmax_scale;
-  float softcap;                      // 0: none
+  float softcap;                           // 0: none
   std::int64_t window_left, window_right;  // inclusive, from the query's position; kUnbounded: none. Causal is right = 0
-  std::int64_t page_size;             // 0: not paged
-  const float* alibi_slopes;          // [num_q_heads] or null
-  const float* sink;                  // [num_q_heads] or null; logits as given (not scaled, natural base)
+  std::int64_t page_size;                  // 0: not paged
+  const float* alibi_slopes;               // [num_q_heads] or null
+  const float* sink;                       // [num_q_heads] or null; logits as given (not scaled, natural base)
   BiasType bias_type;
-  bool kv_from_memory = false;        // K and V of the run do not fit into the last cache: prefetch harder. Never decides bits
+  bool kv_from_memory = false;  // K and V of the run do not fit into the last cache: prefetch harder. Never decides bits
 };
 
 /// What is the same for every item of one sequence.
 struct Sequence {
-  const std::byte* q;                        // query 0, head 0
+  const std::byte* q;                          // query 0, head 0
   std::int64_t q_stride_token, q_stride_head;  // bytes
-  std::byte* o;                              // query 0, head 0
+  std::byte* o;                                // query 0, head 0
   std::int64_t o_stride_token, o_stride_head;  // bytes
-  float* lse;                                // query 0, head 0; or null
-  std::int64_t lse_stride_head;              // elements; queries are contiguous
+  float* lse;                                  // query 0, head 0; or null
+  std::int64_t lse_stride_head;                // elements; queries are contiguous
   KvView k, v;
-  const std::int32_t* block_table;           // of this sequence, or null
+  const std::int32_t* block_table;  // of this sequence, or null
   std::int64_t seqlen_q, seqlen_kv;
-  std::int64_t position_offset;              // position of query i is i + position_offset
-  ScoreTensor bias, mask;                    // bias in elements of bias_type, mask bytes
+  std::int64_t position_offset;  // position of query i is i + position_offset
+  ScoreTensor bias, mask;        // bias in elements of bias_type, mask bytes
 };
 
 /// Unnormalised partial results. Row x of a partial: o[x * dv ...], m[x], l[x] with
@@ -86,8 +86,8 @@ struct WorkItem {
   // key_begin is a multiple of tile_kv, counted from the begin of its chunk (any number) or from key 0. Tiles are counted
   // from key_begin. The range may be empty: then O = 0 and LSE = -inf (or the sink) are due, or an empty partial.
   std::int64_t key_begin, key_end;
-  Partial partial;                  // row (h - kv_head_begin) * (row_end - row_begin) + (r - row_begin)
-  std::int32_t index;               // for the trace
+  Partial partial;     // row (h - kv_head_begin) * (row_end - row_begin) + (r - row_begin)
+  std::int32_t index;  // for the trace
 };
 
 /// Stage 2: merges `num_splits` partials of rows [0, rows) in order, adds the sink, and writes O and LSE.
@@ -122,7 +122,7 @@ struct AttentionKernel {
 enum class DTypeIndex : std::uint8_t { f32, f16, bf16 };
 
 struct KernelTable {
-  AttentionKernel decode[3];   // by DTypeIndex
+  AttentionKernel decode[3];  // by DTypeIndex
   AttentionKernel prefill[3];
   MergeFn merge[3];
   std::int32_t decode_max_rows;  // rows of a kv head up to which decode is the faster one
