@@ -41,30 +41,35 @@ void gm_to_ub(GM_ADDR p) {
 void ub_to_gm(GM_ADDR p) {
   Duplicate(at<half>(TPosition::VECIN, 0, bytes), half(0), bytes / 2);
   PipeBarrier<PIPE_ALL>();
-  for (int i = 0; i < times; ++i) DataCopy(gm<half>(p)[static_cast<std::uint64_t>(i) * (bytes / 2)], at<half>(TPosition::VECIN, 0, bytes), bytes / 2);
+  for (int i = 0; i < times; ++i)
+    DataCopy(gm<half>(p)[static_cast<std::uint64_t>(i) * (bytes / 2)], at<half>(TPosition::VECIN, 0, bytes), bytes / 2);
 }
 void gm_to_l1(GM_ADDR p) {
   for (int i = 0; i < times; ++i) DataCopy(at<half>(TPosition::A1, 0, bytes), gm<half>(p), bytes / 2);
 }
 void gm_to_l1_nz(GM_ADDR p) {
   const int rows = bytes / 512;
-  for (int i = 0; i < times; ++i) DataCopy(at<half>(TPosition::A1, 0, bytes), gm<half>(p), Nd2NzParams(1, rows, 256, 0, 256, rows, 1, 0));
+  for (int i = 0; i < times; ++i)
+    DataCopy(at<half>(TPosition::A1, 0, bytes), gm<half>(p), Nd2NzParams(1, rows, 256, 0, 256, rows, 1, 0));
 }
 template <TPosition to>
 void l1_to_l0(GM_ADDR) {
   InitConstValue(at<half>(TPosition::A1, 0, bytes), InitConstValueParams<half>(1, bytes / 32, 0, half(0)));
   PipeBarrier<PIPE_ALL>();
   const auto from = at<half>(TPosition::A1, 0, bytes);
-  for (int i = 0; i < times; ++i) LoadData(at<half>(to, 0, bytes), from, LoadData2DParams(0, bytes / 512, 1, 0, 0, false, 0));
+  for (int i = 0; i < times; ++i)
+    LoadData(at<half>(to, 0, bytes), from, LoadData2DParams(0, bytes / 512, 1, 0, 0, false, 0));
 }
 void l0c_to_gm(GM_ADDR p) {
   const int columns = bytes / 4 / 16 < 256 ? bytes / 4 / 16 : 256, rows = bytes / 4 / columns;
   InitConstValue(at<half>(TPosition::A2, 0, 65536), InitConstValueParams<half>(1, 128, 0, half(0)));
   InitConstValue(at<half>(TPosition::B2, 0, 65536), InitConstValueParams<half>(1, 128, 0, half(0)));
   PipeBarrier<PIPE_ALL>();
-  Mmad(at<float>(TPosition::CO1, 0, bytes), at<half>(TPosition::A2, 0, 65536), at<half>(TPosition::B2, 0, 65536), MmadParams(rows, columns, 16, false));
+  Mmad(at<float>(TPosition::CO1, 0, bytes), at<half>(TPosition::A2, 0, 65536), at<half>(TPosition::B2, 0, 65536),
+       MmadParams(rows, columns, 16, false));
   PipeBarrier<PIPE_ALL>();
-  for (int i = 0; i < times; ++i) Fixpipe(gm<float>(p), at<float>(TPosition::CO1, 0, bytes), FixpipeParamsV220(columns, rows, rows, columns, false));
+  for (int i = 0; i < times; ++i)
+    Fixpipe(gm<float>(p), at<float>(TPosition::CO1, 0, bytes), FixpipeParamsV220(columns, rows, rows, columns, false));
 }
 
 // ---- vector: `times` instructions of `bytes` bytes ----
@@ -88,7 +93,8 @@ void mmads(GM_ADDR) {
   PipeBarrier<PIPE_ALL>();
   const int side = bytes;
   for (int i = 0; i < times; ++i) {
-    Mmad(at<float>(TPosition::CO1, 0, 65536), at<half>(TPosition::A2, 0, 32768), at<half>(TPosition::B2, 0, 32768), MmadParams(side, side, side, false));
+    Mmad(at<float>(TPosition::CO1, 0, 65536), at<half>(TPosition::A2, 0, 32768), at<half>(TPosition::B2, 0, 32768),
+         MmadParams(side, side, side, false));
     if (dependent) PipeBarrier<PIPE_M>();
   }
 }
@@ -103,7 +109,8 @@ void read_with_hits(GM_ADDR hot, GM_ADDR cold) {
     const bool hit = owed >= 1;
     if (hit) owed -= 1;
     const std::uint64_t turn = static_cast<std::uint64_t>(GetBlockIdx()) * times + (hit ? 0 : misses++);
-    DataCopy(at<half>(TPosition::A1, i % 2 * 131072, bytes), hit ? gm<half>(hot) : gm<half>(cold)[turn * (bytes / 2)], Nd2NzParams(1, 256, 256, 0, 256, 256, 1, 0));
+    DataCopy(at<half>(TPosition::A1, i % 2 * 131072, bytes), hit ? gm<half>(hot) : gm<half>(cold)[turn * (bytes / 2)],
+             Nd2NzParams(1, 256, 256, 0, 256, 256, 1, 0));
   }
 }
 void read_stream(GM_ADDR p) {
@@ -171,18 +178,31 @@ void moves(std::vector<Row>* rows) {
   const auto path = [&](const char* name, const std::function<void()>& launch, std::initializer_list<Point> points) {
     for (const Point& point : points) {
       bytes = point.bytes;
-      rows->push_back({std::string(name) + ", " + std::to_string(bytes / 1024) + " KB", "cycles", point.cycles, each(launch, 40, 80)});
+      rows->push_back(
+          {std::string(name) + ", " + std::to_string(bytes / 1024) + " KB", "cycles", point.cycles, each(launch, 40, 80)});
     }
   };
   constexpr auto kVector = KernelType::AivOnly;
   constexpr auto kCube = KernelType::AicOnly;
-  path("GM to L1", [&] { LAUNCH(gm_to_l1, 1, kCube)(p); }, {{1024, 173}, {16384, 295}, {32768, 373}, {65536, 623}, {131072, 945}});
-  path("GM to L1, ND to NZ", [&] { LAUNCH(gm_to_l1_nz, 1, kCube)(p); }, {{4096, 781}, {16384, 794}, {32768, 784}, {65536, 824}, {131072, 1149}});
-  path("GM to UB", [&] { LAUNCH(gm_to_ub, 1, kVector)(p); }, {{1024, 225}, {16384, 300}, {32768, 485}, {65536, 747}, {131072, 1229}});
+  path("GM to L1", [&] { LAUNCH(gm_to_l1, 1, kCube)
+                         (p); },
+       {{1024, 173}, {16384, 295}, {32768, 373}, {65536, 623}, {131072, 945}});
+  path("GM to L1, ND to NZ", [&] { LAUNCH(gm_to_l1_nz, 1, kCube)
+                                   (p); },
+       {{4096, 781}, {16384, 794}, {32768, 784}, {65536, 824}, {131072, 1149}});
+  path("GM to UB", [&] { LAUNCH(gm_to_ub, 1, kVector)
+                         (p); },
+       {{1024, 225}, {16384, 300}, {32768, 485}, {65536, 747}, {131072, 1229}});
   path("UB to GM", [&] { LAUNCH(ub_to_gm, 1, kVector)(p); }, {{1024, 151}, {16384, 316}, {32768, 507}, {65536, 993}});
-  path("L0C to GM", [&] { LAUNCH(l0c_to_gm, 1, kCube)(p); }, {{1024, 83}, {16384, 135}, {32768, 273}, {65536, 559}, {131072, 1116}});
-  path("L1 to L0A", [&] { LAUNCH(l1_to_l0<TPosition::A2>, 1, kCube)(p); }, {{1024, 6}, {16384, 64}, {32768, 127}, {65536, 251}});
-  path("L1 to L0B", [&] { LAUNCH(l1_to_l0<TPosition::B2>, 1, kCube)(p); }, {{1024, 10}, {16384, 127}, {32768, 251}, {65536, 500}});
+  path("L0C to GM", [&] { LAUNCH(l0c_to_gm, 1, kCube)
+                          (p); },
+       {{1024, 83}, {16384, 135}, {32768, 273}, {65536, 559}, {131072, 1116}});
+  path("L1 to L0A", [&] { LAUNCH(l1_to_l0<TPosition::A2>, 1, kCube)
+                          (p); },
+       {{1024, 6}, {16384, 64}, {32768, 127}, {65536, 251}});
+  path("L1 to L0B", [&] { LAUNCH(l1_to_l0<TPosition::B2>, 1, kCube)
+                          (p); },
+       {{1024, 10}, {16384, 127}, {32768, 251}, {65536, 500}});
   aclrtFree(p);
 }
 
@@ -203,9 +223,14 @@ void vector_costs(std::vector<Row>* rows) {
   cost("Add without bank conflicts", 1, 24, [&](int r) { Add(f(0), f(32768), f(65536 + 256), 64 * r); });
   cost("Add with bank conflicts", 2, 0, [&](int r) { Add(f(0), f(32768), f(65536), 64 * r); });
   cost("Axpy", 2, 14, [&](int r) { Axpy(f(0), f(32768), 1.0f, 64 * r); });
-  cost("Compare", 2, 14, [&](int r) { Compare(at<std::uint8_t>(TPosition::VECCALC, 0, 4096), f(32768), f(65536), CMPMODE::GT, 64 * r); });
-  cost("Compares", 1, 14, [&](int r) { Compares(at<std::uint8_t>(TPosition::VECCALC, 0, 4096), f(32768), 0.0f, CMPMODE::GT, 64 * r); });
-  cost("Select", 2, 14, [&](int r) { Select(f(0), at<std::uint8_t>(TPosition::VECCALC, 98304, 4096), f(32768), f(65536), SELMODE::VSEL_TENSOR_TENSOR_MODE, 64 * r); });
+  cost("Compare", 2, 14,
+       [&](int r) { Compare(at<std::uint8_t>(TPosition::VECCALC, 0, 4096), f(32768), f(65536), CMPMODE::GT, 64 * r); });
+  cost("Compares", 1, 14,
+       [&](int r) { Compares(at<std::uint8_t>(TPosition::VECCALC, 0, 4096), f(32768), 0.0f, CMPMODE::GT, 64 * r); });
+  cost("Select", 2, 14, [&](int r) {
+    Select(f(0), at<std::uint8_t>(TPosition::VECCALC, 98304, 4096), f(32768), f(65536), SELMODE::VSEL_TENSOR_TENSOR_MODE,
+           64 * r);
+  });
   cost("Exp, float", 2, 32, [&](int r) { Exp(f(0), f(32768), 64 * r); });
   cost("Exp, half", 4, 32, [&](int r) { Exp(h(0), h(32768), 128 * r); });
   cost("Div", 4, 31, [&](int r) { Div(f(0), f(32768), f(65536), 64 * r); });
@@ -216,7 +241,8 @@ void vector_costs(std::vector<Row>* rows) {
   cost("WholeReduceSum", 7, 46, [&](int r) { WholeReduceSum(f(0), f(32768), 64, r, 1, 1, 8); });
   cost("Cast half to float", 1, 32, [&](int r) { Cast(f(0), h(32768), RoundMode::CAST_NONE, 64 * r); });
   cost("Brcb", 1, 18, [&](int r) { Brcb(f(0), f(65536), static_cast<std::uint8_t>(r), BrcbRepeatParams(1, 8)); });
-  cost("Gather, 64 elements", 12.8, 26, [&](int r) { Gather(f(0), f(32768), at<std::uint32_t>(TPosition::VECCALC, 65536, 32768), 0, 64 * r); });
+  cost("Gather, 64 elements", 12.8, 26,
+       [&](int r) { Gather(f(0), f(32768), at<std::uint32_t>(TPosition::VECCALC, 65536, 32768), 0, 64 * r); });
   aclrtFree(p);
 }
 
@@ -244,7 +270,8 @@ void bandwidth(std::vector<Row>* rows) {
     hit_share = hits;
     LAUNCH(read_with_hits, 24, KernelType::AicOnly)(hot, cold);
     const twin::Timing& t = twin::last_timing();
-    rows->push_back({"24 cube cores read, " + std::to_string(hits * 100).substr(0, 4) + " % L2 hits", "TB/s", terabytes, t.gm_read_bytes / t.microseconds / 1e6});
+    rows->push_back({"24 cube cores read, " + std::to_string(hits * 100).substr(0, 4) + " % L2 hits", "TB/s", terabytes,
+                     t.gm_read_bytes / t.microseconds / 1e6});
   }
   aclrtFree(hot);
   aclrtFree(cold);
@@ -254,7 +281,8 @@ void bandwidth(std::vector<Row>* rows) {
     times = 8 * 32768 / size;
     LAUNCH(read_stream, 48, KernelType::AivOnly)(stream);
     const twin::Timing& t = twin::last_timing();
-    rows->push_back({"48 vector cores read, " + std::to_string(size / 1024) + " KB copies", "TB/s", terabytes, t.gm_read_bytes / t.microseconds / 1e6});
+    rows->push_back({"48 vector cores read, " + std::to_string(size / 1024) + " KB copies", "TB/s", terabytes,
+                     t.gm_read_bytes / t.microseconds / 1e6});
   }
   aclrtFree(stream);
 }
@@ -265,14 +293,16 @@ void streaming_adds(std::vector<Row>* rows) {
   const std::size_t size = std::size_t{8192} * 8192 * 2;
   // 48 cores × 171 copies of 16 KB are 8192² halves and 0.2 % more.
   const std::size_t room = std::size_t{48} * 171 * 16384;
-  GM_ADDR x = static_cast<GM_ADDR>(device_memory(room)), y = static_cast<GM_ADDR>(device_memory(room)), z = static_cast<GM_ADDR>(device_memory(room));
+  GM_ADDR x = static_cast<GM_ADDR>(device_memory(room)), y = static_cast<GM_ADDR>(device_memory(room)),
+          z = static_cast<GM_ADDR>(device_memory(room));
   const auto form = [&](const char* name, double microseconds, bool hint, bool shifted) {
     bytes = 16384;
     times = 171;
     no_cache = hint;
     no_conflict = shifted;
     LAUNCH(streaming_add, 48, KernelType::AivOnly)(x, y, z);
-    rows->push_back({name, "us", microseconds, twin::last_timing().microseconds * static_cast<double>(size) / static_cast<double>(room)});
+    rows->push_back({name, "us", microseconds,
+                     twin::last_timing().microseconds * static_cast<double>(size) / static_cast<double>(room)});
   };
   form("Add over 8192 x 8192 halves, as it comes", 264, false, false);
   form("the same, inputs past the L2 cache", 188, true, false);
@@ -299,7 +329,8 @@ std::string to_markdown(const std::vector<Row>& rows) {
   std::string out = "| what | unit | published | modelled | error |\n|---|---|---|---|---|\n";
   for (const Row& r : rows) {
     char line[256];
-    std::snprintf(line, sizeof line, "| %s | %s | %g | %.4g | %+.1f %% |\n", r.what.c_str(), r.unit.c_str(), r.published, r.modelled, 100 * r.error());
+    std::snprintf(line, sizeof line, "| %s | %s | %g | %.4g | %+.1f %% |\n", r.what.c_str(), r.unit.c_str(), r.published,
+                  r.modelled, 100 * r.error());
     out += line;
   }
   return out;

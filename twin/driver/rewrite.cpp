@@ -15,7 +15,8 @@ struct Token {
   enum Kind { Word, Text, Sign } kind;
 };
 
-// Words, literals and single signs; comments and blanks are left out. Raw strings, digit separators and line splices are understood.
+// Words, literals and single signs; comments and blanks are left out. Raw strings, digit separators and line splices are
+// understood.
 class Lexer {
  public:
   explicit Lexer(const std::string& s) : s_(s) {}
@@ -48,7 +49,9 @@ class Lexer {
   void word() {
     const std::size_t begin = at_;
     const bool number = std::isdigit(static_cast<unsigned char>(s_[at_])) != 0;
-    while (at_ < s_.size() && (identifier_char(s_[at_]) || (number && (s_[at_] == '.' || (s_[at_] == '\'' && identifier_char(look(1))))))) ++at_;
+    while (at_ < s_.size() &&
+           (identifier_char(s_[at_]) || (number && (s_[at_] == '.' || (s_[at_] == '\'' && identifier_char(look(1)))))))
+      ++at_;
     const std::string prefix = s_.substr(begin, at_ - begin);
     if (look() == '"' && (prefix == "R" || prefix == "u8R" || prefix == "uR" || prefix == "UR" || prefix == "LR")) {
       const std::size_t open = s_.find('(', at_);
@@ -100,9 +103,12 @@ class Rewriter {
     std::string with;
   };
 
-  std::string text(std::size_t i) const { return i < tokens_.size() ? s_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : ""; }
+  std::string text(std::size_t i) const {
+    return i < tokens_.size() ? s_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
+  }
   bool is(std::size_t i, const char* what) const {
-    return i < tokens_.size() && tokens_[i].kind != Token::Text && s_.compare(tokens_[i].begin, tokens_[i].end - tokens_[i].begin, what) == 0;
+    return i < tokens_.size() && tokens_[i].kind != Token::Text &&
+           s_.compare(tokens_[i].begin, tokens_[i].end - tokens_[i].begin, what) == 0;
   }
   bool three(std::size_t i, char c) const {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -111,7 +117,9 @@ class Rewriter {
     }
     return true;
   }
-  int line(std::size_t i) const { return 1 + static_cast<int>(std::count(s_.begin(), s_.begin() + static_cast<std::ptrdiff_t>(tokens_[i].begin), '\n')); }
+  int line(std::size_t i) const {
+    return 1 + static_cast<int>(std::count(s_.begin(), s_.begin() + static_cast<std::ptrdiff_t>(tokens_[i].begin), '\n'));
+  }
   void fail(std::size_t i, const std::string& why) {
     if (out_.error.empty()) out_.error = "line " + std::to_string(line(i)) + ": " + why;
   }
@@ -139,15 +147,19 @@ class Rewriter {
       }
       if (tokens_[i].kind != Token::Word) continue;
       const std::string word = text(i);
-      const auto any = [&](std::initializer_list<const char*> list) { return std::find(list.begin(), list.end(), word) != list.end(); };
-      out_.names_core_kind |= any({"ASCEND_IS_AIC", "ASCEND_IS_AIV", "ASCEND_IS_NOT_AIC", "ASCEND_IS_NOT_AIV", "g_coreType", "__DAV_C220_CUBE__", "__DAV_C220_VEC__",
-                                   "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
+      const auto any = [&](std::initializer_list<const char*> list) {
+        return std::find(list.begin(), list.end(), word) != list.end();
+      };
+      out_.names_core_kind |=
+          any({"ASCEND_IS_AIC", "ASCEND_IS_AIV", "ASCEND_IS_NOT_AIC", "ASCEND_IS_NOT_AIV", "g_coreType", "__DAV_C220_CUBE__",
+               "__DAV_C220_VEC__", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
       out_.uses_cube |= any({"Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose"});
       out_.uses_vector |= any({"VECIN", "VECOUT", "VECCALC"});
       if (word == "main" && is(i + 1, "(")) out_.has_main = true;
     }
     if (!out_.names_core_kind) {
-      for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) out_.names_core_kind |= is(i, "__mix__") && is(i + 1, "(") && !is(i + 2, "0") && !is(i + 4, "0");
+      for (std::size_t i = 0; i + 3 < tokens_.size(); ++i)
+        out_.names_core_kind |= is(i, "__mix__") && is(i + 1, "(") && !is(i + 2, "0") && !is(i + 4, "0");
     }
   }
 
@@ -234,7 +246,8 @@ class Rewriter {
     if (close >= tokens_.size() || !three(close, '>')) return fail(open, "'<<<' without its '>>>'");
     if (!is(close + 3, "(")) return fail(open, "a launch without arguments: '(' expected after '>>>'");
     const std::string callee = s_.substr(tokens_[first].begin, tokens_[open].begin - tokens_[first].begin);
-    edits_.push_back({tokens_[first].begin, tokens_[open + 2].end, "::twin::launcher<decltype(" + callee + "), " + callee + ">("});
+    edits_.push_back(
+        {tokens_[first].begin, tokens_[open + 2].end, "::twin::launcher<decltype(" + callee + "), " + callee + ">("});
     edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
     out_.launches = true;
   }
@@ -255,8 +268,9 @@ Source rewrite(const std::string& source) {
 
 std::string engine_type(const std::string& type, bool uses_cube, bool uses_vector) {
   static constexpr std::pair<const char*, const char*> kTypes[] = {
-      {"KERNEL_TYPE_AIV_ONLY", "AivOnly"},     {"KERNEL_TYPE_AIC_ONLY", "AicOnly"},     {"KERNEL_TYPE_MIX_AIV_1_0", "MixAiv10"},
-      {"KERNEL_TYPE_MIX_AIC_1_0", "MixAic10"}, {"KERNEL_TYPE_MIX_AIC_1_1", "MixAic11"}, {"KERNEL_TYPE_MIX_AIC_1_2", "MixAic12"}};
+      {"KERNEL_TYPE_AIV_ONLY", "AivOnly"},     {"KERNEL_TYPE_AIC_ONLY", "AicOnly"},
+      {"KERNEL_TYPE_MIX_AIV_1_0", "MixAiv10"}, {"KERNEL_TYPE_MIX_AIC_1_0", "MixAic10"},
+      {"KERNEL_TYPE_MIX_AIC_1_1", "MixAic11"}, {"KERNEL_TYPE_MIX_AIC_1_2", "MixAic12"}};
   for (const auto& [written, engine] : kTypes) {
     if (type == written) return engine;
   }

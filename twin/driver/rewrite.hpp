@@ -21,10 +21,10 @@ struct Source {
   std::vector<Kernel> kernels;
   std::vector<std::string> quoted_includes;
   bool has_main = false;
-  bool launches = false;        // <<< >>> was rewritten
-  bool names_core_kind = false; // depends on the kind of core at compile time
+  bool launches = false;         // <<< >>> was rewritten
+  bool names_core_kind = false;  // depends on the kind of core at compile time
   bool uses_cube = false, uses_vector = false;
-  std::string error;            // "line 12: ..." if the source cannot be rewritten
+  std::string error;  // "line 12: ..." if the source cannot be rewritten
 };
 
 // Never throws; any text is legal input.

@@ -94,8 +94,9 @@ fs::path home(const char* what_installed, const char* built) {
 Options parse(int argc, char** argv) {
   Options o;
   // Libraries of the vendor's runtime, which the twin replaces.
-  static const std::set<std::string> kVendor = {"-lascendcl", "-lruntime", "-lregister", "-ltiling_api", "-lplatform", "-lerror_manager", "-lprofapi",
-                                                "-lge_common_base", "-lascendalog", "-lmmpa", "-lascend_dump", "-lc_sec", "-lunified_dlog"};
+  static const std::set<std::string> kVendor = {
+      "-lascendcl",       "-lruntime",    "-lregister", "-ltiling_api",  "-lplatform", "-lerror_manager", "-lprofapi",
+      "-lge_common_base", "-lascendalog", "-lmmpa",     "-lascend_dump", "-lc_sec",    "-lunified_dlog"};
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
     const auto value = [&](const char* option) -> std::string {
@@ -131,7 +132,8 @@ Options parse(int argc, char** argv) {
       if (language != "asc" && language != "c++") fail("-x " + language + ": asc and c++ are known");
     } else if (kVendor.count(a)) {
       continue;
-    } else if (a[0] != '-' && (extension == ".asc" || extension == ".cpp" || extension == ".cc" || extension == ".cxx" || extension == ".cce")) {
+    } else if (a[0] != '-' && (extension == ".asc" || extension == ".cpp" || extension == ".cc" || extension == ".cxx" ||
+                               extension == ".cce")) {
       o.sources.push_back(a);
     } else if (a[0] != '-' || starts_with(a, "-l") || starts_with(a, "-L") || starts_with(a, "-Wl,")) {
       o.linked.push_back(a);
@@ -158,7 +160,8 @@ Options parse(int argc, char** argv) {
 // A source and the quoted headers it includes, rewritten into the work folder where one of them launches kernels.
 class Unit {
  public:
-  Unit(const Options& o, const fs::path& file, fs::path work) : o_(o), file_(fs::absolute(file).lexically_normal()), work_(std::move(work)) {
+  Unit(const Options& o, const fs::path& file, fs::path work)
+      : o_(o), file_(fs::absolute(file).lexically_normal()), work_(std::move(work)) {
     main_ = load(file_);
     headers(main_, file_.parent_path());
   }
@@ -186,12 +189,13 @@ class Unit {
 
   fs::path write() {
     for (const auto& [path, s] : all_) {
-      if (path != file_ && s.launches) write_file(work_ / "include" / fs::relative(path, file_.parent_path()), line_mark(path) + s.text);
+      if (path != file_ && s.launches)
+        write_file(work_ / "include" / fs::relative(path, file_.parent_path()), line_mark(path) + s.text);
     }
     std::string tail = "\n#line 1 \"" + file_.string() + " (twincc)\"\n";
     for (const Kernel& k : kernels()) {
-      tail += "namespace { [[maybe_unused]] const bool twin_type_" + k.name + " = ::twin::register_kernel_type(\"" + k.name + "\", ::twin::KernelType::" +
-              twincc::engine_type(k.type, uses_cube(), uses_vector()) + "); }\n";
+      tail += "namespace { [[maybe_unused]] const bool twin_type_" + k.name + " = ::twin::register_kernel_type(\"" + k.name +
+              "\", ::twin::KernelType::" + twincc::engine_type(k.type, uses_cube(), uses_vector()) + "); }\n";
       if (!k.is_template && !in_namespace(k)) tail += entry(k);
     }
     const fs::path out = work_ / "include" / (file_.filename().string() + ".cpp");
@@ -239,9 +243,10 @@ class Unit {
       parameters += ", " + twincc::host_parameter(p);
       arguments += (arguments.empty() ? "" : ", ") + twincc::parameter_name(p);
     }
-    return "namespace { [[maybe_unused]] const bool twin_registered_" + k.name + " = ::twin::Launch<decltype(" + k.name + "), " + k.name +
-           ">::registered(); }\nextern \"C\" std::uint32_t aclrtlaunch_" + k.name + "(" + parameters + ") {\n  ::twin::launcher<decltype(" + k.name + "), " +
-           k.name + ">(twin_blocks)(" + arguments + ");\n  return 0;\n}\n";
+    return "namespace { [[maybe_unused]] const bool twin_registered_" + k.name + " = ::twin::Launch<decltype(" + k.name +
+           "), " + k.name + ">::registered(); }\nextern \"C\" std::uint32_t aclrtlaunch_" + k.name + "(" + parameters +
+           ") {\n  ::twin::launcher<decltype(" + k.name + "), " + k.name + ">(twin_blocks)(" + arguments +
+           ");\n  return 0;\n}\n";
   }
   static std::string line_mark(const fs::path& path) { return "#line 1 \"" + path.string() + "\"\n"; }
 
@@ -255,8 +260,10 @@ class Unit {
 std::string launch_header(const Kernel& k) {
   std::string parameters = "std::uint32_t twin_blocks, void* twin_stream";
   for (const std::string& p : k.parameters) parameters += ", " + twincc::host_parameter(p);
-  return "#pragma once\n#include \"twin/engine.hpp\"\n#ifndef ACLRT_LAUNCH_KERNEL\n#define ACLRT_LAUNCH_KERNEL(kernel) aclrtlaunch_##kernel\n#endif\n"
-         "extern \"C\" std::uint32_t aclrtlaunch_" + k.name + "(" + parameters + ");\n";
+  return "#pragma once\n#include \"twin/engine.hpp\"\n#ifndef ACLRT_LAUNCH_KERNEL\n#define ACLRT_LAUNCH_KERNEL(kernel) "
+         "aclrtlaunch_##kernel\n#endif\n"
+         "extern \"C\" std::uint32_t aclrtlaunch_" +
+         k.name + "(" + parameters + ");\n";
 }
 
 fs::path compile(const Options& o, const fs::path& original, Unit& unit, const fs::path& shared, const fs::path& work) {
@@ -267,9 +274,11 @@ fs::path compile(const Options& o, const fs::path& original, Unit& unit, const f
   if (!o.has_debug) command.push_back("-g");
   std::istringstream extra(TWIN_FLAGS);
   for (std::string flag; extra >> flag;) command.push_back(flag);
-  command.insert(command.end(), {"-x", "c++", "-Wno-unknown-pragmas", "-I" + home("include/tessera-twin", TWIN_INCLUDE).string(), "-I" + shared.string(), "-include",
-                                 "twin/qualifiers.hpp", "-include", "twin/engine.hpp", "-iquote", fs::absolute(original).parent_path().string(),
-                                 std::string("-DTWIN_AUTO_SYNC=") + (o.auto_sync ? "1" : "0")});
+  command.insert(
+      command.end(),
+      {"-x", "c++", "-Wno-unknown-pragmas", "-I" + home("include/tessera-twin", TWIN_INCLUDE).string(),
+       "-I" + shared.string(), "-include", "twin/qualifiers.hpp", "-include", "twin/engine.hpp", "-iquote",
+       fs::absolute(original).parent_path().string(), std::string("-DTWIN_AUTO_SYNC=") + (o.auto_sync ? "1" : "0")});
   command.insert(command.end(), o.flags.begin(), o.flags.end());
   struct Pass {
     const char* name;
@@ -287,7 +296,8 @@ fs::path compile(const Options& o, const fs::path& original, Unit& unit, const f
     full.insert(full.end(), {"-c", source.string(), "-o", object.string()});
     run(o, full);
     if (pass.define) {
-      // The three copies define the same names: those of the device passes become local, inline functions and templates included.
+      // The three copies define the same names: those of the device passes become local, inline functions and templates
+      // included.
       const fs::path merged = work / (std::string(pass.name) + ".merged.o");
       run(o, {"ld", "-r", "--force-group-allocation", object.string(), "-o", merged.string()});
       run(o, {"objcopy", "--keep-global-symbol=twincc_keeps_nothing_global", merged.string()});
@@ -341,7 +351,9 @@ int main(int argc, char** argv) {
   if (o.compile_only) return 0;
   std::vector<std::string> link = {o.cxx};
   for (const std::string& flag : o.flags) {
-    if (starts_with(flag, "-fsanitize") || starts_with(flag, "-static") || starts_with(flag, "-pthread") || starts_with(flag, "-fopenmp")) link.push_back(flag);
+    if (starts_with(flag, "-fsanitize") || starts_with(flag, "-static") || starts_with(flag, "-pthread") ||
+        starts_with(flag, "-fopenmp"))
+      link.push_back(flag);
   }
   std::istringstream extra(TWIN_FLAGS);
   for (std::string flag; extra >> flag;) link.push_back(flag);

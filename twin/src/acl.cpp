@@ -60,7 +60,9 @@ aclError aclrtMalloc(void** pointer, std::size_t size, aclrtMemMallocPolicy) {
   return *pointer ? ACL_SUCCESS : fail(ACL_ERROR_BAD_ALLOC, twin::format("aclrtMalloc: no memory for %zu bytes", size));
 }
 aclError aclrtFree(void* pointer) {
-  return twin::GlobalMemory::get().release(pointer) ? ACL_SUCCESS : fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
+  return twin::GlobalMemory::get().release(pointer)
+             ? ACL_SUCCESS
+             : fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
 }
 aclError aclrtMallocHost(void** pointer, std::size_t size) {
   if (!pointer || size == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocHost: hostPtr is null or size is 0");
@@ -73,20 +75,25 @@ aclError aclrtFreeHost(void* pointer) {
 }
 aclError aclrtMemcpy(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind) {
   if (!dst || !src) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: a pointer is null");
-  if (count > room) return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
+  if (count > room)
+    return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
   const bool to_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  if (to_device && !on_device(dst, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: dst is not inside device memory");
-  if (from_device && !on_device(src, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: src is not inside device memory");
+  if (to_device && !on_device(dst, count))
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: dst is not inside device memory");
+  if (from_device && !on_device(src, count))
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: src is not inside device memory");
   std::memcpy(dst, src, count);
   if (to_device) twin::GlobalMemory::get().mark_defined(dst, count);
   return ACL_SUCCESS;
 }
-aclError aclrtMemcpyAsync(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind, aclrtStream) {
+aclError aclrtMemcpyAsync(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind,
+                          aclrtStream) {
   return aclrtMemcpy(dst, room, src, count, kind);
 }
 aclError aclrtMemset(void* pointer, std::size_t room, std::int32_t value, std::size_t count) {
-  if (count > room) return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
+  if (count > room)
+    return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
   if (!on_device(pointer, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemset: not inside device memory");
   std::memset(pointer, value, count);
   twin::GlobalMemory::get().mark_defined(pointer, count);

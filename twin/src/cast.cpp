@@ -11,16 +11,21 @@ namespace {
 
 double round_to_integer(double x, Round mode) {
   switch (mode) {
-    case Round::Floor: return std::floor(x);
-    case Round::Ceil: return std::ceil(x);
-    case Round::Round: return std::round(x);  // ties away from zero
-    case Round::Trunc: return std::trunc(x);
+    case Round::Floor:
+      return std::floor(x);
+    case Round::Ceil:
+      return std::ceil(x);
+    case Round::Round:
+      return std::round(x);  // ties away from zero
+    case Round::Trunc:
+      return std::trunc(x);
     case Round::Odd: {  // Von Neumann: inexact results become odd
       const double down = std::trunc(x);
       if (down == x) return x;
       return std::fmod(down, 2.0) != 0 ? down : down + std::copysign(1.0, x);
     }
-    default: return std::nearbyint(x);  // ties to even
+    default:
+      return std::nearbyint(x);  // ties to even
   }
 }
 
@@ -51,14 +56,22 @@ T read(const std::uint8_t* p) {
 
 double load(const std::uint8_t* p, DType dtype) {
   switch (dtype) {
-    case DType::I8: return read<std::int8_t>(p);
-    case DType::U8: return read<std::uint8_t>(p);
-    case DType::I16: return read<std::int16_t>(p);
-    case DType::I32: return read<std::int32_t>(p);
-    case DType::I64: return static_cast<double>(read<std::int64_t>(p));
-    case DType::F16: return read<half>(p);
-    case DType::BF16: return read<bfloat16_t>(p);
-    default: return read<float>(p);
+    case DType::I8:
+      return read<std::int8_t>(p);
+    case DType::U8:
+      return read<std::uint8_t>(p);
+    case DType::I16:
+      return read<std::int16_t>(p);
+    case DType::I32:
+      return read<std::int32_t>(p);
+    case DType::I64:
+      return static_cast<double>(read<std::int64_t>(p));
+    case DType::F16:
+      return read<half>(p);
+    case DType::BF16:
+      return read<bfloat16_t>(p);
+    default:
+      return read<float>(p);
   }
 }
 
@@ -69,27 +82,34 @@ void write(std::uint8_t* p, T v) {
 
 void store(std::uint8_t* p, DType dtype, double x, Round mode) {
   switch (dtype) {
-    case DType::I8: return write(p, saturate<std::int8_t>(x, mode));
-    case DType::U8: return write(p, saturate<std::uint8_t>(x, mode));
-    case DType::I16: return write(p, saturate<std::int16_t>(x, mode));
-    case DType::I32: return write(p, saturate<std::int32_t>(x, mode));
-    case DType::I64: return write(p, saturate<std::int64_t>(x, mode));
+    case DType::I8:
+      return write(p, saturate<std::int8_t>(x, mode));
+    case DType::U8:
+      return write(p, saturate<std::uint8_t>(x, mode));
+    case DType::I16:
+      return write(p, saturate<std::int16_t>(x, mode));
+    case DType::I32:
+      return write(p, saturate<std::int32_t>(x, mode));
+    case DType::I64:
+      return write(p, saturate<std::int64_t>(x, mode));
     case DType::F16: {
       const double r = round_to_format(x, mode, 10, -14);
       return write(p, half(std::fabs(r) > 65504 ? std::copysign(std::numeric_limits<double>::infinity(), r) : r));
     }
-    case DType::BF16: return write(p, bfloat16_t(round_to_format(x, mode, 7, -126)));
-    default: return write(p, static_cast<float>(x));
+    case DType::BF16:
+      return write(p, bfloat16_t(round_to_format(x, mode, 7, -126)));
+    default:
+      return write(p, static_cast<float>(x));
   }
 }
 
 bool has(DType src, DType dst) {
   using D = DType;
   static constexpr std::pair<D, D> kPairs[] = {
-      {D::F16, D::F32}, {D::F16, D::I32}, {D::F16, D::I16}, {D::F16, D::I8}, {D::F16, D::U8}, {D::F32, D::F32}, {D::F32, D::F16},
-      {D::F32, D::BF16}, {D::F32, D::I64}, {D::F32, D::I32}, {D::F32, D::I16}, {D::BF16, D::F32}, {D::BF16, D::I32}, {D::U8, D::F16},
-      {D::I8, D::F16}, {D::I16, D::F16}, {D::I16, D::F32}, {D::I32, D::F32}, {D::I32, D::I64}, {D::I32, D::I16}, {D::I32, D::F16},
-      {D::I64, D::I32}, {D::I64, D::F32}};
+      {D::F16, D::F32},  {D::F16, D::I32},  {D::F16, D::I16}, {D::F16, D::I8},  {D::F16, D::U8},  {D::F32, D::F32},
+      {D::F32, D::F16},  {D::F32, D::BF16}, {D::F32, D::I64}, {D::F32, D::I32}, {D::F32, D::I16}, {D::BF16, D::F32},
+      {D::BF16, D::I32}, {D::U8, D::F16},   {D::I8, D::F16},  {D::I16, D::F16}, {D::I16, D::F32}, {D::I32, D::F32},
+      {D::I32, D::I64},  {D::I32, D::I16},  {D::I32, D::F16}, {D::I64, D::I32}, {D::I64, D::F32}};
   for (const auto& [from, to] : kPairs) {
     if (from == src && to == dst) return true;
   }
@@ -121,19 +141,24 @@ LoopFn fast(DType src, DType dst, Round mode) {
 
 }  // namespace
 
-void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round mode, Site site) {
+void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round mode,
+                 Site site) {
   Instruction i(Pipe::V, "Cast", site);
-  i.require(has(src.dtype, dst.dtype), Kind::Limit, format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)), "go by way of float");
+  i.require(has(src.dtype, dst.dtype), Kind::Limit,
+            format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
+            "go by way of float");
   const std::uint32_t to = size_bytes(dst.dtype), from = size_bytes(src.dtype), widest = std::max(to, from);
   const Operand operands[2] = {{&dst, dst_stride, true}, {&src, src_stride}};
   const auto& runs = make_runs(i, lanes, operands, 2);
-  i.cost("Cast", lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes : lanes.repeats);
+  i.cost("Cast", lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
+                                            : lanes.repeats);
   if (!i.issue()) return;
   States ds(i, dst), ss(i, src);
   std::uint8_t* const d = i.bytes(dst);
   const std::uint8_t* const a = i.bytes(src);
   const LoopFn loop = fast(src.dtype, dst.dtype, mode);
-  const bool in_place = to > from && d < a + src.bytes && a < d + dst.bytes;  // widening over its own source: from the last element down
+  const bool in_place =
+      to > from && d < a + src.bytes && a < d + dst.bytes;  // widening over its own source: from the last element down
   for (std::size_t n = 0; n < runs.size(); ++n) {
     const Run& r = runs[in_place ? runs.size() - 1 - n : n];
     const std::uint64_t od = r.offset[0], oa = r.offset[1];
@@ -145,7 +170,9 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
         const std::uint64_t e = in_place ? r.n - 1 - k : k;
         if (src.dtype == DType::I64 && dst.dtype == DType::I32) {
           const auto v = read<std::int64_t>(a + oa + e * 8);
-          write<std::int32_t>(d + od + e * 4, static_cast<std::int32_t>(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v));
+          write<std::int32_t>(d + od + e * 4, static_cast<std::int32_t>(v < INT32_MIN   ? INT32_MIN
+                                                                        : v > INT32_MAX ? INT32_MAX
+                                                                                        : v));
         } else if (src.dtype == DType::F32 && dst.dtype == DType::F32) {
           write<float>(d + od + e * 4, static_cast<float>(round_to_integer(read<float>(a + oa + e * 4), mode)));
         } else {

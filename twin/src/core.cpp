@@ -18,14 +18,15 @@ bool compiler_orders(Pipe from, Pipe to) {
 
 const std::set<PipePair>& hard_events(CoreKind kind) {
   using P = Pipe;
-  static const std::set<PipePair> kVector = {
-      {P::MTE2, P::V}, {P::V, P::MTE2}, {P::MTE3, P::V}, {P::V, P::MTE3},       {P::V, P::V},  {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3},
-      {P::S, P::V},    {P::V, P::S},    {P::S, P::MTE2}, {P::MTE2, P::S},       {P::S, P::MTE3}, {P::MTE3, P::S}};
+  static const std::set<PipePair> kVector = {{P::MTE2, P::V}, {P::V, P::MTE2},    {P::MTE3, P::V},    {P::V, P::MTE3},
+                                             {P::V, P::V},    {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3}, {P::S, P::V},
+                                             {P::V, P::S},    {P::S, P::MTE2},    {P::MTE2, P::S},    {P::S, P::MTE3},
+                                             {P::MTE3, P::S}};
   static const std::set<PipePair> kCube = {
-      {P::MTE2, P::MTE1}, {P::MTE1, P::MTE2}, {P::MTE1, P::M},    {P::M, P::MTE1},    {P::MTE3, P::MTE1}, {P::MTE1, P::MTE3},
-      {P::MTE2, P::M},    {P::M, P::MTE2},    {P::M, P::FIX},     {P::FIX, P::M},     {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3},
-      {P::S, P::MTE2},    {P::MTE2, P::S},    {P::S, P::MTE3},    {P::MTE3, P::S},    {P::MTE2, P::FIX},  {P::FIX, P::MTE2},
-      {P::FIX, P::S},     {P::M, P::S},       {P::FIX, P::MTE3},  {P::MTE1, P::FIX},  {P::FIX, P::MTE1},  {P::FIX, P::FIX}};
+      {P::MTE2, P::MTE1}, {P::MTE1, P::MTE2}, {P::MTE1, P::M},   {P::M, P::MTE1},   {P::MTE3, P::MTE1}, {P::MTE1, P::MTE3},
+      {P::MTE2, P::M},    {P::M, P::MTE2},    {P::M, P::FIX},    {P::FIX, P::M},    {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3},
+      {P::S, P::MTE2},    {P::MTE2, P::S},    {P::S, P::MTE3},   {P::MTE3, P::S},   {P::MTE2, P::FIX},  {P::FIX, P::MTE2},
+      {P::FIX, P::S},     {P::M, P::S},       {P::FIX, P::MTE3}, {P::MTE1, P::FIX}, {P::FIX, P::MTE1},  {P::FIX, P::FIX}};
   return kind == CoreKind::AIV ? kVector : kCube;
 }
 
@@ -33,14 +34,17 @@ std::string event_name(Pipe from, Pipe to) { return std::string(name(from)) + "_
 
 std::string how_to_order(const Core& core, const Event& old, Pipe pipe) {
   if (old.core != core.index) {
-    return "order the two cores: CrossCoreSetFlag after the one and CrossCoreWaitFlag before the other, or SyncAll between them";
+    return "order the two cores: CrossCoreSetFlag after the one and CrossCoreWaitFlag before the other, or SyncAll between "
+           "them";
   }
   if (old.pipe == pipe) return format("PipeBarrier<PIPE_%s>() between the two", name(pipe));
-  return format("SetFlag<HardEvent::%s> after the first and WaitFlag before the second, or a queue (EnQue, DeQue) between them",
-                event_name(old.pipe, pipe).c_str());
+  return format(
+      "SetFlag<HardEvent::%s> after the first and WaitFlag before the second, or a queue (EnQue, DeQue) between them",
+      event_name(old.pipe, pipe).c_str());
 }
 
-Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at, std::uint32_t other, const std::string& fix) {
+Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at, std::uint32_t other,
+                     const std::string& fix) {
   Finding f{Kind::Flag, what, to_string(site_of(at)), other ? to_string(site_of(other)) : "", core.label(), "", "", "", fix};
   return f;
 }
@@ -50,7 +54,8 @@ Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at
 Core::Core(int i, CoreKind k, int b, int s) : index(i), block(b), sub(s), kind(k) {}
 
 std::string Core::label() const {
-  return format("%s %d", kind == CoreKind::AIV ? "AIV" : "AIC", kind == CoreKind::AIV && launched().has_aic ? block * launched().aiv_a_block + sub : block);
+  return format("%s %d", kind == CoreKind::AIV ? "AIV" : "AIC",
+                kind == CoreKind::AIV && launched().has_aic ? block * launched().aiv_a_block + sub : block);
 }
 
 Clock Core::completed(Pipe pipe) const {
@@ -62,8 +67,8 @@ Clock Core::completed(Pipe pipe) const {
 void Core::learn(Pipe pipe, const Clock& c) {
   clock[int(pipe)].join_with(c);
   if (pipe != Pipe::S) return;
-  // The scalar unit issues everything: what it has waited for is over before any later instruction starts, on any pipe. Its own
-  // stores are not: they need a flag.
+  // The scalar unit issues everything: what it has waited for is over before any later instruction starts, on any pipe. Its
+  // own stores are not: they need a flag.
   Clock known = c;
   known.own[int(Pipe::S)] = 0;
   for (Clock& each : clock) each.join_with(known);
@@ -110,7 +115,8 @@ void Core::synchronise(Pipe from, Pipe to, std::uint32_t site) {
   learn(to, known);
 }
 
-void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t end, bool write, const Event& now, const char* instruction) {
+void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t end, bool write, const Event& now,
+                       const char* instruction) {
   const auto ordered = [&](const Event& old, bool old_write) {
     if (old.tag & now.tag & kAtomic) return true;
     const Clock& known = clock[int(pipe)];
@@ -135,7 +141,8 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
       return;
     }
     const bool other_core = old.core != index;
-    const Kind k = other_core ? Kind::GmRace : (!write ? Kind::ReadAfterWrite : (old_write ? Kind::WriteAfterWrite : Kind::WriteAfterRead));
+    const Kind k = other_core ? Kind::GmRace
+                              : (!write ? Kind::ReadAfterWrite : (old_write ? Kind::WriteAfterWrite : Kind::WriteAfterRead));
     Finding f{k};
     f.line_a = to_string(site_of(now.site));
     f.line_b = to_string(site_of(old.site));
@@ -143,8 +150,8 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
     f.pipe_a = name(pipe);
     f.pipe_b = name(old.pipe);
     f.range = hex_range(m.name, std::max(b, begin), std::min(e, end));
-    f.what = format("%s %s what %s at %s %s, and nothing orders the two", instruction, write ? "overwrites" : "reads", name(old.pipe),
-                    f.line_b.c_str(), old_write ? "writes" : "reads");
+    f.what = format("%s %s what %s at %s %s, and nothing orders the two", instruction, write ? "overwrites" : "reads",
+                    name(old.pipe), f.line_b.c_str(), old_write ? "writes" : "reads");
     f.fix = how_to_order(*this, old, pipe);
     report(std::move(f));
   });
@@ -156,17 +163,20 @@ void set_flag(Pipe from, Pipe to, int id, Site site) {
   const std::uint32_t at = site_id(site);
   const std::string label = event_name(from, to);
   if (!hard_events(c.kind).count({from, to})) {
-    report(flag_finding(c, format("SetFlag<HardEvent::%s>: a %s core has no such event", label.c_str(), c.kind == CoreKind::AIV ? "vector" : "cube"),
+    report(flag_finding(c,
+                        format("SetFlag<HardEvent::%s>: a %s core has no such event", label.c_str(),
+                               c.kind == CoreKind::AIV ? "vector" : "cube"),
                         at, 0, "use an event between pipes that this core has"));
   }
   if (id < 0 || id > 7) {
-    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d): ids are 0 to 7", label.c_str(), id), at, 0, "take the id from AllocEventID or FetchEventID"));
+    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d): ids are 0 to 7", label.c_str(), id), at, 0,
+                        "take the id from AllocEventID or FetchEventID"));
     return;
   }
   Flag& flag = c.flags[{from, to, id}];
   if (flag.set) {
-    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d) while the flag is still set", label.c_str(), id), at, flag.site,
-                        "wait for each set before the next one, or use another id"));
+    report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d) while the flag is still set", label.c_str(), id), at,
+                        flag.site, "wait for each set before the next one, or use another id"));
   }
   flag = {true, at, c.record_set(from, at), c.completed(from)};
 }
@@ -181,8 +191,9 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
   }
   Flag& flag = c.flags[{from, to, id}];
   if (!flag.set) {
-    report(flag_finding(c, format("WaitFlag<HardEvent::%s>(%d): nothing has set this flag", event_name(from, to).c_str(), id), at, 0,
-                        "set it on every path that leads here; the core would hang"));
+    report(flag_finding(c,
+                        format("WaitFlag<HardEvent::%s>(%d): nothing has set this flag", event_name(from, to).c_str(), id),
+                        at, 0, "set it on every path that leads here; the core would hang"));
     return;
   }
   flag.set = false;
@@ -193,7 +204,8 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
 void pipe_barrier(Pipe pipe, Site site) {
   Core& c = core();
   if (pipe == Pipe::S) {
-    report(flag_finding(c, "PipeBarrier<PIPE_S> is a hardware error", site_id(site), 0, "leave it out: the scalar pipe orders itself"));
+    report(flag_finding(c, "PipeBarrier<PIPE_S> is a hardware error", site_id(site), 0,
+                        "leave it out: the scalar pipe orders itself"));
     return;
   }
   c.barrier(pipe, site_id(site));
@@ -207,18 +219,22 @@ int alloc_event(Pipe from, Pipe to, bool keep, Site site) {
     if (keep) used |= 1 << id;
     return id;
   }
-  report(flag_finding(c, format("AllocEventID<HardEvent::%s>: all 8 ids are taken", event_name(from, to).c_str()), site_id(site), 0,
-                      "ReleaseEventID what is no longer used"));
+  report(flag_finding(c, format("AllocEventID<HardEvent::%s>: all 8 ids are taken", event_name(from, to).c_str()),
+                      site_id(site), 0, "ReleaseEventID what is no longer used"));
   return 7;
 }
 
-void release_event(Pipe from, Pipe to, int id, Site) { core().events[{from, to}] &= static_cast<std::uint8_t>(~(1 << (id & 7))); }
+void release_event(Pipe from, Pipe to, int id, Site) {
+  core().events[{from, to}] &= static_cast<std::uint8_t>(~(1 << (id & 7)));
+}
 
 void check_flags_at_end(Core& c) {
   for (const auto& [key, flag] : c.flags) {
     if (!flag.set) continue;
     const auto& [from, to, id] = key;
-    report(flag_finding(c, format("flag %s(%d) is still set when the kernel ends, and leaks into the next one", event_name(from, to).c_str(), id),
+    report(flag_finding(c,
+                        format("flag %s(%d) is still set when the kernel ends, and leaks into the next one",
+                               event_name(from, to).c_str(), id),
                         flag.site, 0, "wait for it before the end"));
   }
 }
@@ -226,8 +242,9 @@ void check_flags_at_end(Core& c) {
 void check_cross_flags_at_end(Core& c) {
   for (const auto& [id, flag] : c.cross) {
     if (flag.delivered.empty()) continue;
-    report(flag_finding(c, format("cross-core flag %d is still set when the kernel ends (%zu times)", id, flag.delivered.size()),
-                        flag.delivered.front().site, 0, "one CrossCoreWaitFlag for each CrossCoreSetFlag"));
+    report(flag_finding(
+        c, format("cross-core flag %d is still set when the kernel ends (%zu times)", id, flag.delivered.size()),
+        flag.delivered.front().site, 0, "one CrossCoreWaitFlag for each CrossCoreSetFlag"));
   }
 }
 

@@ -29,7 +29,8 @@ float element(const std::uint8_t* p, DType dtype) {
 
 std::uint32_t up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
-void copy_fractal(Instruction& i, const View& dst, const View& src, std::uint64_t od, std::uint64_t os, bool transpose, States& ds, States& ss) {
+void copy_fractal(Instruction& i, const View& dst, const View& src, std::uint64_t od, std::uint64_t os, bool transpose,
+                  States& ds, States& ss) {
   std::uint8_t* const d = i.bytes(dst) + od;
   const std::uint8_t* const a = i.bytes(src) + os;
   if (!transpose) {
@@ -53,8 +54,10 @@ Path path_into(Space to, Space from) {
 }
 
 void check_load(Instruction& i, const View& dst, const View& src) {
-  i.require(dst.space == Space::L0A || dst.space == Space::L0B, Kind::Limit, format("%s into %s: it fills L0A and L0B", i.name(), name(dst.space)), "use positions A2 and B2");
-  i.require(src.space == Space::L1 || src.space == Space::GM, Kind::Limit, format("%s from %s: it reads L1 or GM", i.name(), name(src.space)), "use positions A1 and B1");
+  i.require(dst.space == Space::L0A || dst.space == Space::L0B, Kind::Limit,
+            format("%s into %s: it fills L0A and L0B", i.name(), name(dst.space)), "use positions A2 and B2");
+  i.require(src.space == Space::L1 || src.space == Space::GM, Kind::Limit,
+            format("%s from %s: it reads L1 or GM", i.name(), name(src.space)), "use positions A1 and B1");
   i.require_aligned(dst, kFractalBytes, "the destination");
   if (src.space == Space::L1) i.require_aligned(src, kBlockBytes, "the source");
 }
@@ -75,10 +78,12 @@ void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site sit
   Instruction i(src.space == Space::GM ? Pipe::MTE2 : Pipe::MTE1, "LoadData", site);
   check_load(i, dst, src);
   i.require(load.repeats <= 255, Kind::Limit, format("LoadData: repeatTimes %u, at most 255", load.repeats), "split it");
-  i.require(!load.transpose || size_bytes(dst.dtype) == 2, Kind::Limit, format("LoadData: ifTranspose on %s, 16-bit elements only", name(dst.dtype)), "use LoadDataWithTranspose");
+  i.require(!load.transpose || size_bytes(dst.dtype) == 2, Kind::Limit,
+            format("LoadData: ifTranspose on %s, 16-bit elements only", name(dst.dtype)), "use LoadDataWithTranspose");
   const auto from = [&](std::uint64_t r) {
     const std::int64_t step = static_cast<std::int64_t>(r * load.src_stride) * (load.backwards ? -1 : 1);
-    return static_cast<std::uint64_t>((static_cast<std::int64_t>(load.first) + step) * static_cast<std::int64_t>(kFractalBytes));
+    return static_cast<std::uint64_t>((static_cast<std::int64_t>(load.first) + step) *
+                                      static_cast<std::int64_t>(kFractalBytes));
   };
   const auto to = [&](std::uint64_t r) { return r * (std::uint64_t{load.dst_gap} + 1) * kFractalBytes; };
   for (std::uint64_t r = 0; r < load.repeats; ++r) i.read(src, from(r), kFractalBytes);
@@ -102,7 +107,9 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
   const std::uint32_t side = size == 1 ? 32 : 16;
   const std::uint32_t c0 = 32 / size;
   const auto from = [&](std::uint64_t r) { return (load.first + r * load.src_stride) * fractals * kFractalBytes; };
-  const auto to = [&](std::uint64_t r, std::uint64_t f) { return (r * (load.dst_gap + 1) + f * (load.dst_fractal_gap + 1)) * kFractalBytes; };
+  const auto to = [&](std::uint64_t r, std::uint64_t f) {
+    return (r * (load.dst_gap + 1) + f * (load.dst_fractal_gap + 1)) * kFractalBytes;
+  };
   for (std::uint64_t r = 0; r < load.repeats; ++r) {
     i.read(src, from(r), fractals * kFractalBytes);
     for (std::uint32_t f = 0; f < fractals; ++f) i.write(dst, to(r, f), kFractalBytes);
@@ -110,8 +117,11 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
   i.move(path_into(dst.space, src.space), std::uint64_t{load.repeats} * fractals * kFractalBytes);
   if (load.repeats == 0 || !i.issue()) return;
   States ds(i, dst), ss(i, src);
-  // Element (row, column) of the square as it lies in the source: 8-bit fractals follow each other downwards, 32-bit ones sideways.
-  const auto in_source = [&](std::uint32_t row, std::uint32_t column) { return (column / c0 * (size == 4 ? 16 : 0) + row) * c0 * size + column % c0 * size; };
+  // Element (row, column) of the square as it lies in the source: 8-bit fractals follow each other downwards, 32-bit ones
+  // sideways.
+  const auto in_source = [&](std::uint32_t row, std::uint32_t column) {
+    return (column / c0 * (size == 4 ? 16 : 0) + row) * c0 * size + column % c0 * size;
+  };
   for (std::uint64_t r = 0; r < load.repeats; ++r) {
     for (std::uint32_t row = 0; row < side; ++row) {
       for (std::uint32_t column = 0; column < side; ++column) {
@@ -127,7 +137,8 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
   }
 }
 
-void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap, std::uint64_t value, Site site) {
+void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap, std::uint64_t value,
+               Site site) {
   Instruction i(dst.space == Space::L1 ? Pipe::MTE2 : Pipe::MTE1, "InitConstValue", site);
   const std::uint64_t unit = dst.space == Space::L1 ? kBlockBytes : kFractalBytes;
   const auto to = [&](std::uint64_t r) { return r * (std::uint64_t{blocks} + gap) * unit; };
@@ -144,13 +155,15 @@ void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std
 
 namespace {
 
-void multiply_int8(std::int32_t* c, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t kf) {
+void multiply_int8(std::int32_t* c, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t m, std::uint32_t n,
+                   std::uint32_t k, std::uint32_t kf) {
   const auto at = [](const std::uint8_t* p) { return static_cast<std::int32_t>(static_cast<std::int8_t>(*p)); };
   for (std::uint32_t r = 0; r < m; ++r) {
     for (std::uint32_t j = 0; j < n; ++j) {
       std::int32_t sum = 0;
       for (std::uint32_t p = 0; p < k; ++p) {
-        sum += at(a + ((r / 16 * kf + p / 32) * 16 + r % 16) * 32 + p % 32) * at(b + ((p / 32 * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % 32);
+        sum += at(a + ((r / 16 * kf + p / 32) * 16 + r % 16) * 32 + p % 32) *
+               at(b + ((p / 32 * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % 32);
       }
       std::int32_t& out = c[(j / 16 * m + r) * 16 + j % 16];
       out = static_cast<std::int32_t>(static_cast<std::uint32_t>(out) + static_cast<std::uint32_t>(sum));
@@ -166,12 +179,17 @@ void cube_mmad(const MmadCall& call, Site site) {
   const bool integers = type == DType::I8;
   const std::uint32_t size = size_bytes(type), c0 = 32 / size;
   i.require(call.a.space == Space::L0A && call.b.space == Space::L0B && call.c.space == Space::L0C, Kind::Limit,
-            format("Mmad takes A from L0A, B from L0B and writes L0C, not %s, %s, %s", name(call.a.space), name(call.b.space), name(call.c.space)), "use positions A2, B2 and CO1");
-  i.require(type == call.b.dtype && (integers ? call.c.dtype == DType::I32 : call.c.dtype == DType::F32) &&
-                (integers || type == DType::F16 || type == DType::BF16 || type == DType::F32),
-            Kind::Limit, format("Mmad of %s and %s into %s does not exist on this chip", name(type), name(call.b.dtype), name(call.c.dtype)),
-            "int8 into int32; half, bfloat16 or float into float");
-  i.require(call.m <= 4095 && call.n <= 4095 && call.k <= 4095, Kind::Limit, format("Mmad: m %u, n %u, k %u, each at most 4095", call.m, call.n, call.k), "split it");
+            format("Mmad takes A from L0A, B from L0B and writes L0C, not %s, %s, %s", name(call.a.space),
+                   name(call.b.space), name(call.c.space)),
+            "use positions A2, B2 and CO1");
+  i.require(
+      type == call.b.dtype && (integers ? call.c.dtype == DType::I32 : call.c.dtype == DType::F32) &&
+          (integers || type == DType::F16 || type == DType::BF16 || type == DType::F32),
+      Kind::Limit,
+      format("Mmad of %s and %s into %s does not exist on this chip", name(type), name(call.b.dtype), name(call.c.dtype)),
+      "int8 into int32; half, bfloat16 or float into float");
+  i.require(call.m <= 4095 && call.n <= 4095 && call.k <= 4095, Kind::Limit,
+            format("Mmad: m %u, n %u, k %u, each at most 4095", call.m, call.n, call.k), "split it");
   i.require_aligned(call.c, 1024, "the destination");
   i.require_aligned(call.a, kFractalBytes, "A");
   i.require_aligned(call.b, kFractalBytes, "B");
@@ -201,7 +219,9 @@ void cube_mmad(const MmadCall& call, Site site) {
     bool scattered = false;
     for (std::uint64_t f = 0; f < a_bytes / 32; ++f) scattered |= fractal[first + f] != 0;
     if (scattered) {
-      i.complain(Kind::CubeLayout, "Mmad with m = 1 reads A as a plain vector (GEMV mode), but this A was loaded as fractals: each 32 bytes are followed by 15 other rows",
+      i.complain(Kind::CubeLayout,
+                 "Mmad with m = 1 reads A as a plain vector (GEMV mode), but this A was loaded as fractals: each 32 bytes "
+                 "are followed by 15 other rows",
                  "load the row contiguously (Nd2Nz with dstNzC0Stride = 1, or a plain DataCopy), or give m = 16");
     }
   }
@@ -226,7 +246,9 @@ void cube_mmad(const MmadCall& call, Site site) {
   const auto a_at = [&](std::uint32_t r, std::uint32_t p) {
     return gemv ? std::uint64_t{p} * size : ((std::uint64_t{r / 16} * kf + p / c0) * 16 + r % 16) * 32 + p % c0 * size;
   };
-  const auto b_at = [&](std::uint32_t p, std::uint32_t j) { return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * size; };
+  const auto b_at = [&](std::uint32_t p, std::uint32_t j) {
+    return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * size;
+  };
   if (!clean) {
     for (std::uint32_t p = 0; p < call.k; ++p) {
       for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) rows[r] = meet(rows[r], as.of(a_at(r, p), size));
@@ -242,7 +264,8 @@ void cube_mmad(const MmadCall& call, Site site) {
       for (std::uint32_t p = 0; p < call.k; ++p) left[std::size_t{r} * call.k + p] = element(a + a_at(r, p), type);
     }
     for (std::uint32_t j = 0; j < n; ++j) {
-      for (std::uint32_t p = 0; p < call.k; ++p) right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = element(b + b_at(p, j), type);
+      for (std::uint32_t p = 0; p < call.k; ++p)
+        right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = element(b + b_at(p, j), type);
     }
     gemm(c, left.data(), right.data(), m, n, call.k);
   }
@@ -260,13 +283,20 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
   const std::uint32_t size = size_bytes(call.dst.dtype);
   const DType from = call.src.dtype;
   const bool to_gm = call.dst.space == Space::GM;
-  i.require(call.src.space == Space::L0C && (to_gm || call.dst.space == Space::L1), Kind::Limit,
-            format("Fixpipe from %s to %s: on this chip it goes from L0C to GM or L1", name(call.src.space), name(call.dst.space)), "a vector core reads it from GM");
-  i.require(call.n % 16 == 0 || call.row_major, Kind::Alignment, format("Fixpipe: nSize %u is not a multiple of 16", call.n), "round it up");
-  i.require(!call.row_major || call.m <= 8192, Kind::Limit, format("Fixpipe: mSize %u, at most 8192 when it writes ND", call.m), "split it");
-  i.require(call.src_stride >= call.m || call.n <= 16, Kind::Limit, format("Fixpipe: srcStride %u is less than mSize %u", call.src_stride, call.m), "srcStride is the height of the L0C tile, rounded up to 16");
+  i.require(
+      call.src.space == Space::L0C && (to_gm || call.dst.space == Space::L1), Kind::Limit,
+      format("Fixpipe from %s to %s: on this chip it goes from L0C to GM or L1", name(call.src.space), name(call.dst.space)),
+      "a vector core reads it from GM");
+  i.require(call.n % 16 == 0 || call.row_major, Kind::Alignment, format("Fixpipe: nSize %u is not a multiple of 16", call.n),
+            "round it up");
+  i.require(!call.row_major || call.m <= 8192, Kind::Limit,
+            format("Fixpipe: mSize %u, at most 8192 when it writes ND", call.m), "split it");
+  i.require(call.src_stride >= call.m || call.n <= 16, Kind::Limit,
+            format("Fixpipe: srcStride %u is less than mSize %u", call.src_stride, call.m),
+            "srcStride is the height of the L0C tile, rounded up to 16");
   i.require(call.mode_fits && (from == DType::F32 || from == DType::I32), Kind::Limit,
-            format("Fixpipe from %s to %s without the quantPre for it", name(from), name(call.dst.dtype)), "quantPre NoQuant, F322F16, F322BF16 or DEQF16");
+            format("Fixpipe from %s to %s without the quantPre for it", name(from), name(call.dst.dtype)),
+            "quantPre NoQuant, F322F16, F322BF16 or DEQF16");
   i.require_aligned(call.src, 64, "the source");
   const auto in = [&](std::uint64_t q, std::uint64_t r, std::uint64_t j) {  // j: column block of 16
     return q * call.src_matrix_stride * 1024 + (j * call.src_stride + r) * 64;
@@ -289,7 +319,9 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
   Core& c = core();
   const auto unit = c.unit_flags.find(call.src.addr);
   if (unit != c.unit_flags.end() && (unit->second != 0) != (call.unit_flag != 0)) {
-    i.complain(Kind::CubeLayout, format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, unit->second), "give both the same mode, or 0 to both and M_FIX flags");
+    i.complain(Kind::CubeLayout,
+               format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, unit->second),
+               "give both the same mode, or 0 to both and M_FIX flags");
   } else if (call.unit_flag != 0) {
     c.learn(Pipe::FIX, c.completed(Pipe::M));  // the hardware holds it back, fractal by fractal
   }
@@ -323,7 +355,8 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
           ds.set(out(q, r, j), bytes, kDefined);
         } else {
           std::memcpy(i.bytes(call.dst) + out(q, r, j), row, bytes);
-          for (std::uint64_t e = 0; e < bytes / size; ++e) ds.set(out(q, r, j) + e * size, size, ss.of(in(q, r, j) + e * 4, 4));
+          for (std::uint64_t e = 0; e < bytes / size; ++e)
+            ds.set(out(q, r, j) + e * size, size, ss.of(in(q, r, j) + e * 4, 4));
         }
       }
     }

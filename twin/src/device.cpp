@@ -16,12 +16,37 @@ namespace {
 const char* const kPathNames[kPaths] = {"None",    "GmToL1", "GmToL1Nz", "GmToUb",  "GmToL0", "UbToGm", "L0cToGm",
                                         "L0cToL1", "L1ToGm", "L1ToL0a",  "L1ToL0b", "L1ToBt", "UbToUb", "UbToL1"};
 
-const char* const kNumbers[] = {"clock_mhz", "cube_cores", "vector_cores", "hbm_bytes_per_second", "l2_bytes", "l2_line_bytes", "l2_ways",
-                                "l2_read_bytes_per_second", "l2_total_bytes_per_second", "hbm_read_bytes_per_second",
-                                "hbm_stream_bytes_per_second", "hbm_large_copy_bytes_per_second", "large_copy_bytes", "unaligned_copy_factor", "hbm_latency_cycles", "l2_latency_cycles", "cross_core_flag_cycles",
-                                "ub_bytes", "l1_bytes", "l0a_bytes", "l0b_bytes", "l0c_bytes", "bt_bytes", "fb_bytes",
-                                "cube_macs_per_cycle", "queue_depth", "issue_cycles", "vector_issue_cycles", "flag_cycles",
-                                "mte1_latency_cycles", "fix_latency_cycles",
+const char* const kNumbers[] = {"clock_mhz",
+                                "cube_cores",
+                                "vector_cores",
+                                "hbm_bytes_per_second",
+                                "l2_bytes",
+                                "l2_line_bytes",
+                                "l2_ways",
+                                "l2_read_bytes_per_second",
+                                "l2_total_bytes_per_second",
+                                "hbm_read_bytes_per_second",
+                                "hbm_stream_bytes_per_second",
+                                "hbm_large_copy_bytes_per_second",
+                                "large_copy_bytes",
+                                "unaligned_copy_factor",
+                                "hbm_latency_cycles",
+                                "l2_latency_cycles",
+                                "cross_core_flag_cycles",
+                                "ub_bytes",
+                                "l1_bytes",
+                                "l0a_bytes",
+                                "l0b_bytes",
+                                "l0c_bytes",
+                                "bt_bytes",
+                                "fb_bytes",
+                                "cube_macs_per_cycle",
+                                "queue_depth",
+                                "issue_cycles",
+                                "vector_issue_cycles",
+                                "flag_cycles",
+                                "mte1_latency_cycles",
+                                "fix_latency_cycles",
                                 "mte3_latency_cycles"};
 
 std::string trim(const std::string& s) {
@@ -57,13 +82,15 @@ std::string parse_move(const std::string& text, MoveCost* move) {
   *move = {};
   for (std::string word; words >> word;) {
     if (word == "limit") {
-      if (!(words >> word) || !to_number(word, &move->bytes_per_cycle) || move->bytes_per_cycle <= 0) return "'limit' needs bytes a cycle";
+      if (!(words >> word) || !to_number(word, &move->bytes_per_cycle) || move->bytes_per_cycle <= 0)
+        return "'limit' needs bytes a cycle";
       if (words >> word) return "text after the limit: '" + word + "'";
       return move->points.empty() ? "no bytes:cycles point" : "";
     }
     const auto colon = word.find(':');
     std::pair<double, double> point;
-    if (colon == std::string::npos || !to_number(word.substr(0, colon), &point.first) || !to_number(word.substr(colon + 1), &point.second) ||
+    if (colon == std::string::npos || !to_number(word.substr(0, colon), &point.first) ||
+        !to_number(word.substr(colon + 1), &point.second) ||
         (!move->points.empty() && point.first <= move->points.back().first)) {
       return "not a rising bytes:cycles point: '" + word + "'";
     }
@@ -107,11 +134,12 @@ std::string what_is_missing(const Device& device) {
   for (const char* cost : {"Unlisted", "Mmad", "MmadQueued", "Scalar"}) {
     if (!device.costs.count(cost)) return std::string("cost ") + cost;
   }
-  const bool sane = device.at("cube_cores") <= 1024 && device.at("vector_cores") <= 2048 && device.at("l1_bytes") <= (1 << 26) &&
-                    device.at("ub_bytes") <= (1 << 26) && device.at("l0a_bytes") <= (1 << 26) && device.at("l0b_bytes") <= (1 << 26) &&
-                    device.at("l0c_bytes") <= (1 << 26) && device.at("bt_bytes") <= (1 << 26) && device.at("fb_bytes") <= (1 << 26) &&
-                    device.at("l2_bytes") <= 1e12 && device.at("l2_ways") <= 1024 && device.at("l2_line_bytes") >= 16 &&
-                    device.at("l2_ways") * device.at("l2_line_bytes") <= device.at("l2_bytes");
+  const bool sane =
+      device.at("cube_cores") <= 1024 && device.at("vector_cores") <= 2048 && device.at("l1_bytes") <= (1 << 26) &&
+      device.at("ub_bytes") <= (1 << 26) && device.at("l0a_bytes") <= (1 << 26) && device.at("l0b_bytes") <= (1 << 26) &&
+      device.at("l0c_bytes") <= (1 << 26) && device.at("bt_bytes") <= (1 << 26) && device.at("fb_bytes") <= (1 << 26) &&
+      device.at("l2_bytes") <= 1e12 && device.at("l2_ways") <= 1024 && device.at("l2_line_bytes") >= 16 &&
+      device.at("l2_ways") * device.at("l2_line_bytes") <= device.at("l2_bytes");
   return sane ? "" : "a size within reason (cores, local memories, L2)";
 }
 
@@ -168,7 +196,8 @@ bool parse_devices(const std::string& text, std::map<std::string, Device>* devic
     if (!device) return fail("a number before the first [device]");
     const auto semicolon = line.find(';');
     const auto equals = line.find('=');
-    if (semicolon == std::string::npos || trim(line.substr(semicolon + 1)).empty()) return fail("a number without a source ('; where from')");
+    if (semicolon == std::string::npos || trim(line.substr(semicolon + 1)).empty())
+      return fail("a number without a source ('; where from')");
     if (equals == std::string::npos || equals > semicolon) return fail("not 'name = value ; source'");
     const std::string why = parse_entry(trim(line.substr(0, equals)), trim(line.substr(equals + 1, semicolon - equals - 1)),
                                         trim(line.substr(semicolon + 1)), device);

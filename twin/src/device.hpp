@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device is data: one section of a device file (devices/910b.device has the built-in ones). Each number there names its source.
+// A device is data: one section of a device file (devices/910b.device has the built-in ones). Each number there names its
+// source.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,22 @@
 namespace twin {
 
 // The ways data moves, as rows of a device's table of move costs.
-enum class Path : std::uint8_t { None, GmToL1, GmToL1Nz, GmToUb, GmToL0, UbToGm, L0cToGm, L0cToL1, L1ToGm, L1ToL0a, L1ToL0b, L1ToBt, UbToUb, UbToL1 };
+enum class Path : std::uint8_t {
+  None,
+  GmToL1,
+  GmToL1Nz,
+  GmToUb,
+  GmToL0,
+  UbToGm,
+  L0cToGm,
+  L0cToL1,
+  L1ToGm,
+  L1ToL0a,
+  L1ToL0b,
+  L1ToBt,
+  UbToUb,
+  UbToL1
+};
 inline constexpr int kPaths = 14;
 const char* name(Path path);
 
@@ -24,9 +40,9 @@ struct MoveCost {
 
 struct InstructionCost {
   std::string name;
-  double per_unit = 1;       // cycles a repeat (or a unit the row names)
-  double per_unit_16 = 1;    // the same for 16-bit elements
-  double fixed = 0;          // cycles until the result is there, on top
+  double per_unit = 1;     // cycles a repeat (or a unit the row names)
+  double per_unit_16 = 1;  // the same for 16-bit elements
+  double fixed = 0;        // cycles until the result is there, on top
 };
 
 struct Device {
@@ -36,7 +52,7 @@ struct Device {
   std::map<std::string, InstructionCost> costs;
   MoveCost moves[kPaths];
 
-  double at(const std::string& key) const;     // a number that the loader has checked to be there
+  double at(const std::string& key) const;                    // a number that the loader has checked to be there
   const InstructionCost& cost(const std::string& row) const;  // "Unlisted" if there is none
   double mhz() const { return at("clock_mhz"); }
 };

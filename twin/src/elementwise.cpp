@@ -22,7 +22,8 @@ struct Row {
 };
 
 template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
-void loop(std::uint8_t* dp, const std::uint8_t* ap, const std::uint8_t* bp, std::uint32_t n) {
+inline __attribute__((always_inline)) void body(std::uint8_t* dp, const std::uint8_t* ap, const std::uint8_t* bp,
+                                                std::uint32_t n) {
   using C = typename Compute<D>::Type;
   D* d = reinterpret_cast<D*>(dp);
   const S* a = reinterpret_cast<const S*>(ap);
@@ -32,12 +33,34 @@ void loop(std::uint8_t* dp, const std::uint8_t* ap, const std::uint8_t* bp, std:
     d[i] = narrow<D>(Lane::of(C(a[i]), kScalar ? scalar : kUnary ? C(0) : C(b[i]), kReadsDst ? C(d[i]) : C(0)));
   }
 }
+// Converting halves takes blends, which SSE2 lacks. Neither version fuses products and sums.
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+void loop_portable(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n) {
+  body<D, S, kScalar, kUnary, kReadsDst, Lane>(d, a, b, n);
+}
+#if defined(__x86_64__)
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+__attribute__((target("avx2"))) void loop_avx2(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b,
+                                               std::uint32_t n) {
+  body<D, S, kScalar, kUnary, kReadsDst, Lane>(d, a, b, n);
+}
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+LoopFn loop() {
+  static const bool wide = __builtin_cpu_supports("avx2") != 0;
+  return wide ? &loop_avx2<D, S, kScalar, kUnary, kReadsDst, Lane> : &loop_portable<D, S, kScalar, kUnary, kReadsDst, Lane>;
+}
+#else
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+LoopFn loop() {
+  return &loop_portable<D, S, kScalar, kUnary, kReadsDst, Lane>;
+}
+#endif
 
 template <std::uint32_t kTypes, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
 LoopFn pick(DType dst, DType src) {
-#define TWIN_CASE(type)                                                                        \
-  if constexpr ((kTypes & bit(DTypeOf<type>::kValue)) != 0) {                                  \
-    if (dst == DTypeOf<type>::kValue && src == dst) return &loop<type, type, kScalar, kUnary, kReadsDst, Lane>; \
+#define TWIN_CASE(type)                                                                                          \
+  if constexpr ((kTypes & bit(DTypeOf<type>::kValue)) != 0) {                                                    \
+    if (dst == DTypeOf<type>::kValue && src == dst) return loop<type, type, kScalar, kUnary, kReadsDst, Lane>(); \
   }
   TWIN_CASE(float)
   TWIN_CASE(half)
@@ -47,17 +70,17 @@ LoopFn pick(DType dst, DType src) {
   TWIN_CASE(std::uint32_t)
 #undef TWIN_CASE
   if constexpr (kReadsDst && (kTypes & kF16) != 0) {
-    if (dst == DType::F32 && src == DType::F16) return &loop<float, half, kScalar, kUnary, kReadsDst, Lane>;
+    if (dst == DType::F32 && src == DType::F16) return loop<float, half, kScalar, kUnary, kReadsDst, Lane>();
   }
   return nullptr;
 }
 
-#define TWIN_LANE(name, expression)          \
-  struct Lane##name {                        \
-    template <class C>                       \
+#define TWIN_LANE(name, expression)                                                 \
+  struct Lane##name {                                                               \
+    template <class C>                                                              \
     static C of([[maybe_unused]] C a, [[maybe_unused]] C b, [[maybe_unused]] C d) { \
-      return static_cast<C>(expression);     \
-    }                                        \
+      return static_cast<C>(expression);                                            \
+    }                                                                               \
   };
 #define TWIN_BINARY(name, types, cost, expression) TWIN_LANE(name, expression)
 #define TWIN_BINARY_DST(name, types, cost, expression) TWIN_LANE(name, expression)
@@ -67,16 +90,21 @@ LoopFn pick(DType dst, DType src) {
 #include "twin/vector.inc"
 
 constexpr Row kRows[] = {
-#define TWIN_BINARY(name, types, cost, expression) {#name, cost, Shape::Binary, false, &pick<(types), false, false, false, Lane##name>},
-#define TWIN_BINARY_DST(name, types, cost, expression) {#name, cost, Shape::Binary, true, &pick<(types), false, false, true, Lane##name>},
-#define TWIN_SCALAR(name, types, cost, expression) {#name, cost, Shape::Scalar, false, &pick<(types), true, false, false, Lane##name>},
-#define TWIN_SCALAR_DST(name, types, cost, expression) {#name, cost, Shape::Scalar, true, &pick<(types), true, false, true, Lane##name>},
-#define TWIN_UNARY(name, types, cost, expression) {#name, cost, Shape::Unary, false, &pick<(types), false, true, false, Lane##name>},
+#define TWIN_BINARY(name, types, cost, expression) \
+  {#name, cost, Shape::Binary, false, &pick<(types), false, false, false, Lane##name>},
+#define TWIN_BINARY_DST(name, types, cost, expression) \
+  {#name, cost, Shape::Binary, true, &pick<(types), false, false, true, Lane##name>},
+#define TWIN_SCALAR(name, types, cost, expression) \
+  {#name, cost, Shape::Scalar, false, &pick<(types), true, false, false, Lane##name>},
+#define TWIN_SCALAR_DST(name, types, cost, expression) \
+  {#name, cost, Shape::Scalar, true, &pick<(types), true, false, true, Lane##name>},
+#define TWIN_UNARY(name, types, cost, expression) \
+  {#name, cost, Shape::Unary, false, &pick<(types), false, true, false, Lane##name>},
 #include "twin/vector.inc"
 };
 
-// Two reads of one group of UB banks in one cycle take two: eight blocks of one source and eight of the other meet in the sixteen groups
-// unless they begin eight groups apart.
+// Two reads of one group of UB banks in one cycle take two: eight blocks of one source and eight of the other meet in the
+// sixteen groups unless they begin eight groups apart.
 bool sources_conflict(const View& a, const View& b) {
   const auto distance = (a.addr / kBlockBytes - b.addr / kBlockBytes) & 15;
   return distance != 8;
@@ -88,7 +116,8 @@ void vector_elementwise(const VecCall& call, Site site) {
   const Row& row = kRows[int(call.op)];
   Instruction i(Pipe::V, row.name, site);
   const LoopFn run_lanes = row.loop(call.dst.dtype, call.src0.dtype);
-  i.require(run_lanes != nullptr, Kind::Limit, format("%s has no form for %s", row.name, name(call.dst.dtype)), "cast first");
+  i.require(run_lanes != nullptr, Kind::Limit, format("%s has no form for %s", row.name, name(call.dst.dtype)),
+            "cast first");
   Operand operands[4] = {{&call.dst, call.dst_stride, true}, {&call.src0, call.src0_stride}};
   int count = 2;
   const bool binary = row.shape == Shape::Binary;
@@ -98,7 +127,9 @@ void vector_elementwise(const VecCall& call, Site site) {
   const std::uint32_t dst_bytes = size_bytes(call.dst.dtype);
   const std::uint32_t src_bytes = size_bytes(call.src0.dtype);
   const std::uint32_t widest = std::max(dst_bytes, src_bytes);
-  i.cost(row.cost, call.lanes.form == Lanes::Count ? (std::uint64_t{call.lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes : call.lanes.repeats,
+  i.cost(row.cost,
+         call.lanes.form == Lanes::Count ? (std::uint64_t{call.lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
+                                         : call.lanes.repeats,
          widest == 2 ? call.dst.dtype : DType::F32);
   if (binary && std::strcmp(row.cost, "TwoVectors") == 0 && sources_conflict(call.src0, call.src1)) i.conflict(2);
   if (!i.issue()) return;
@@ -110,7 +141,8 @@ void vector_elementwise(const VecCall& call, Site site) {
     const std::uint8_t* const second = binary ? b + r.offset[2] : reinterpret_cast<const std::uint8_t*>(&call.scalar);
     const std::uint64_t src_n = std::uint64_t{r.n} * src_bytes;
     const std::uint64_t dst_n = std::uint64_t{r.n} * dst_bytes;
-    const bool clean = as.clean(r.offset[1], src_n) && (!binary || bs.clean(r.offset[2], src_n)) && (!row.reads_dst || ds.clean(r.offset[0], dst_n));
+    const bool clean = as.clean(r.offset[1], src_n) && (!binary || bs.clean(r.offset[2], src_n)) &&
+                       (!row.reads_dst || ds.clean(r.offset[0], dst_n));
     run_lanes(d + r.offset[0], a + r.offset[1], second, r.n);
     if (clean) {
       ds.set(r.offset[0], dst_n, kDefined);

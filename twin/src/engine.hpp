@@ -34,7 +34,8 @@ struct Memory {
   std::uint64_t device_address = 0;  // GM: where the L2 model sees it; the same in every run
   std::string name;
   History history{4096};
-  std::vector<std::uint8_t> fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
+  std::vector<std::uint8_t>
+      fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
 };
 
 // Global memory: what aclrtMalloc and GmAlloc gave out.
@@ -73,18 +74,18 @@ struct GmSpan {
 };
 struct Record {
   Step step = Step::Execute;
-  Pipe pipe = Pipe::S;       // Set: the setter's pipe; Wait: the pipe that waits
-  Path path = Path::None;    // a move
+  Pipe pipe = Pipe::S;     // Set: the setter's pipe; Wait: the pipe that waits
+  Path path = Path::None;  // a move
   bool gm_write = false;
   bool no_cache = false;
-  std::uint16_t cost = 0;    // row of the device's cost table
+  std::uint16_t cost = 0;  // row of the device's cost table
   const char* name = "";
   std::uint32_t site = 0;
-  std::uint32_t token = 0;   // Set, Wait, CrossSet, CrossWait: what they hand over
-  std::uint64_t units = 0;   // repeats, bytes or cycles, as the cost says
+  std::uint32_t token = 0;  // Set, Wait, CrossSet, CrossWait: what they hand over
+  std::uint64_t units = 0;  // repeats, bytes or cycles, as the cost says
   std::uint32_t span_first = 0, span_count = 0;
-  bool narrow = false;       // 16-bit elements
-  double conflict = 1;       // factor on the repeats, from bank conflicts
+  bool narrow = false;  // 16-bit elements
+  double conflict = 1;  // factor on the repeats, from bank conflicts
 };
 
 // ---- an instruction ----
@@ -180,8 +181,11 @@ class Core {
   Core(int index, CoreKind kind, int block, int sub);
 
   std::string label() const;
-  Event event(Pipe pipe, std::uint32_t site, Tag tag) { return {++issued[int(pipe)], site, static_cast<std::uint16_t>(index), pipe, tag}; }
-  void check_order(Pipe pipe, Memory& memory, std::uint64_t begin, std::uint64_t end, bool write, const Event& now, const char* name);
+  Event event(Pipe pipe, std::uint32_t site, Tag tag) {
+    return {++issued[int(pipe)], site, static_cast<std::uint16_t>(index), pipe, tag};
+  }
+  void check_order(Pipe pipe, Memory& memory, std::uint64_t begin, std::uint64_t end, bool write, const Event& now,
+                   const char* name);
   Clock completed(Pipe pipe) const;  // what is known once everything issued to the pipe is complete
   void learn(Pipe pipe, const Clock& clock);
   void synchronise(Pipe from, Pipe to, std::uint32_t site);  // a flag and its wait, at once
@@ -218,9 +222,9 @@ class Core {
   std::vector<Access> accesses;
 };
 
-Core& core();                // the one that runs
+Core& core();  // the one that runs
 bool in_kernel();
-void yield_core();           // lets the others run
+void yield_core();  // lets the others run
 void block_core_until(bool (*ready)(void*), void* context, const std::string& what, Site site);
 
 // ---- a launch ----

@@ -47,7 +47,8 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
   inside_.uc_stack.ss_size = kStackBytes;
   inside_.uc_link = nullptr;
   const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::entry), 2, static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::entry), 2, static_cast<unsigned>(self >> 32),
+              static_cast<unsigned>(self));
 #ifdef TWIN_TSAN
   sanitizer_[kTsanInside] = __tsan_create_fiber(0);
 #endif

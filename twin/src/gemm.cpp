@@ -11,7 +11,8 @@ typedef float Row __attribute__((vector_size(64), aligned(4), may_alias));
 // Eight rows of c stay in registers: eight independent sums hide the latency of an addition (4 cycles).
 constexpr std::uint32_t kRows = 8;
 
-inline __attribute__((always_inline)) void body(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+inline __attribute__((always_inline)) void body(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n,
+                                                std::uint32_t k) {
   for (std::uint32_t j = 0; j < n / 16; ++j) {
     for (std::uint32_t i = 0; i < m; i += kRows) {
       float* const tile = c + (static_cast<std::size_t>(j) * m + i) * 16;
@@ -28,12 +29,16 @@ inline __attribute__((always_inline)) void body(float* c, const float* a, const 
   }
 }
 
-void portable(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n, std::uint32_t k) { body(c, a, b, m, n, k); }
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void avx2(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+void portable(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
   body(c, a, b, m, n, k);
 }
-__attribute__((target("avx512f"))) void avx512(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void avx2(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n,
+                                          std::uint32_t k) {
+  body(c, a, b, m, n, k);
+}
+__attribute__((target("avx512f"))) void avx512(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n,
+                                               std::uint32_t k) {
   body(c, a, b, m, n, k);
 }
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who last wrote, and who since read, each byte of one memory: intervals in pages, so that a contiguous access costs one step
-// a page however long it is, and scattered ones stay bounded by the page.
+// Who last wrote, and who since read, each byte of one memory: intervals in pages, so that a contiguous access costs one
+// step a page however long it is, and scattered ones stay bounded by the page.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class History {
  public:
   explicit History(std::uint32_t page_bytes) : page_bytes_(page_bytes) {}
 
-  // Calls on_conflict(old event, old was a write, begin, end) for each earlier access that an access of this kind meets, then records it.
-  // on_conflict returns false to be spared the rest.
+  // Calls on_conflict(old event, old was a write, begin, end) for each earlier access that an access of this kind meets,
+  // then records it. on_conflict returns false to be spared the rest.
   template <class OnMeet>
   void access(std::uint64_t begin, std::uint64_t end, bool write, const Event& now, OnMeet&& on_meet) {
     while (begin < end) {
@@ -35,7 +35,8 @@ class History {
       const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes_);
       if (pages_.size() <= index) pages_.resize(index + 1);
       if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes_, {}, {}});
-      visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write, now, on_meet);
+      visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write,
+            now, on_meet);
       begin = stop;
     }
   }
@@ -50,10 +51,12 @@ class History {
   using Page = std::vector<Segment>;
 
   template <class OnMeet>
-  static void visit(Page& page, std::uint64_t base, std::uint32_t begin, std::uint32_t end, bool write, const Event& now, OnMeet& on_meet) {
+  static void visit(Page& page, std::uint64_t base, std::uint32_t begin, std::uint32_t end, bool write, const Event& now,
+                    OnMeet& on_meet) {
     std::size_t i = 0;
     if (page.size() > 8) {
-      i = std::upper_bound(page.begin(), page.end(), begin, [](std::uint32_t b, const Segment& s) { return b < s.end; }) - page.begin();
+      i = std::upper_bound(page.begin(), page.end(), begin, [](std::uint32_t b, const Segment& s) { return b < s.end; }) -
+          page.begin();
     }
     while (page[i].end <= begin) ++i;
     if (page[i].begin < begin) split(page, i++, begin);

@@ -11,7 +11,8 @@ std::vector<std::string>& rows() {
 }
 
 std::uint16_t cost_id(const char* row) {
-  static auto* ids = new std::unordered_map<const char*, std::uint16_t>;  // by literal: two of one text cost an entry, no more
+  static auto* ids =
+      new std::unordered_map<const char*, std::uint16_t>;  // by literal: two of one text cost an entry, no more
   const auto [at, fresh] = ids->try_emplace(row, static_cast<std::uint16_t>(rows().size()));
   if (fresh) rows().push_back(row);
   return at->second;
@@ -20,15 +21,19 @@ std::uint16_t cost_id(const char* row) {
 
 const std::vector<std::string>& cost_rows() { return rows(); }
 
-Instruction::Instruction(Pipe pipe, const char* name, Site site) : core_(core()), pipe_(pipe), name_(name), site_(site), accesses_(core_.accesses) {
+Instruction::Instruction(Pipe pipe, const char* name, Site site)
+    : core_(core()), pipe_(pipe), name_(name), site_(site), accesses_(core_.accesses) {
   accesses_.clear();
   record_.pipe = pipe;
   record_.name = name;
   record_.site = site_id(site);
   record_.span_first = static_cast<std::uint32_t>(core_.spans.size());
-  const bool runs_here = pipe == Pipe::V ? core_.kind == CoreKind::AIV : (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX) || core_.kind == CoreKind::AIC;
+  const bool runs_here = pipe == Pipe::V
+                             ? core_.kind == CoreKind::AIV
+                             : (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX) || core_.kind == CoreKind::AIC;
   require(runs_here, Kind::KernelType,
-          format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe), core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
+          format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe),
+                 core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
           "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
 }
 
@@ -44,24 +49,27 @@ void Instruction::complain(Kind kind, const std::string& what, const std::string
 
 void Instruction::require_aligned(const View& view, std::uint32_t alignment, const char* operand) {
   if (view.addr % alignment == 0) return;
-  require(false, Kind::Alignment, format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
-                                         static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
+  require(false, Kind::Alignment,
+          format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
+                 static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
           "begin tensors on that boundary");
 }
 
 Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   const char* const verb = write ? "writes" : "reads";
   if (view.bytes && offset + bytes > view.bytes) {
-    require(false, Kind::OutOfBounds,
-            format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
-                   static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-            "make the tensor larger, or the count, repeats or strides smaller");
+    require(
+        false, Kind::OutOfBounds,
+        format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
+               static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
+        "make the tensor larger, or the count, repeats or strides smaller");
     return nullptr;
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     if (b.state == Buffer::Idle || b.generation != view.generation) {
-      require(false, Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb), "use it before FreeTensor");
+      require(false, Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
+              "use it before FreeTensor");
       return nullptr;
     }
   }
@@ -79,19 +87,23 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   Memory* m = GlobalMemory::get().find(view.addr + offset, &freed);
   if (!m) {
     const Memory* base = GlobalMemory::get().find(view.addr);
-    const std::string where = base ? format(", %llu bytes past the end of %s",
-                                            static_cast<unsigned long long>(view.addr + offset - reinterpret_cast<std::uint64_t>(base->data) - base->bytes),
-                                            base->name.c_str())
-                                   : "";
+    const std::string where =
+        base ? format(", %llu bytes past the end of %s",
+                      static_cast<unsigned long long>(view.addr + offset - reinterpret_cast<std::uint64_t>(base->data) -
+                                                      base->bytes),
+                      base->name.c_str())
+             : "";
     require(false, freed ? Kind::UseAfterFree : Kind::OutOfBounds,
-            freed ? format("%s %s GM that was freed", name_, verb) : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
+            freed ? format("%s %s GM that was freed", name_, verb)
+                  : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
             "check the offset and the size given to aclrtMalloc");
     return nullptr;
   }
   const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
   if (at + bytes > m->bytes) {
     require(false, Kind::OutOfBounds,
-            format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at), static_cast<unsigned long long>(at + bytes), m->name.c_str()),
+            format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
+                   static_cast<unsigned long long>(at + bytes), m->name.c_str()),
             "check the offset and the size given to aclrtMalloc");
     return nullptr;
   }
@@ -102,7 +114,8 @@ void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t by
   if (bytes == 0) return;
   Memory* m = memory(view, offset, bytes, write);
   if (!m) return;
-  const std::uint64_t begin = view.space == Space::GM ? view.addr + offset - reinterpret_cast<std::uint64_t>(m->data) : view.addr + offset;
+  const std::uint64_t begin =
+      view.space == Space::GM ? view.addr + offset - reinterpret_cast<std::uint64_t>(m->data) : view.addr + offset;
   const std::uint64_t end = begin + bytes;
   if (!accesses_.empty()) {
     Access& last = accesses_.back();
@@ -162,7 +175,8 @@ bool Instruction::issue() {
 }
 
 std::uint8_t* Instruction::bytes(const View& view) const {
-  return view.space == Space::GM ? reinterpret_cast<std::uint8_t*>(view.addr) : core_.memory[int(view.space)].data + view.addr;
+  return view.space == Space::GM ? reinterpret_cast<std::uint8_t*>(view.addr)
+                                 : core_.memory[int(view.space)].data + view.addr;
 }
 
 std::uint8_t* Instruction::state(const View& view) const {
@@ -184,10 +198,12 @@ std::uint8_t new_origin(const std::string& text) {
 std::uint8_t Instruction::origin(const View& view, std::uint64_t offset) {
   if (view.space == Space::GM) {
     const Memory* m = GlobalMemory::get().find(view.addr + offset);
-    return new_origin(format("%s at %s reads %s, which nothing wrote", name_, to_string(site_).c_str(), m ? m->name.c_str() : "GM"));
+    return new_origin(
+        format("%s at %s reads %s, which nothing wrote", name_, to_string(site_).c_str(), m ? m->name.c_str() : "GM"));
   }
-  return new_origin(format("%s at %s reads %s that nothing wrote, from 0x%llx of the tensor at 0x%llx", name_, to_string(site_).c_str(),
-                           twin::name(view.space), static_cast<unsigned long long>(offset), static_cast<unsigned long long>(view.addr)));
+  return new_origin(format("%s at %s reads %s that nothing wrote, from 0x%llx of the tensor at 0x%llx", name_,
+                           to_string(site_).c_str(), twin::name(view.space), static_cast<unsigned long long>(offset),
+                           static_cast<unsigned long long>(view.addr)));
 }
 
 void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how) {
@@ -200,13 +216,15 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
   Finding f{Kind::Uninitialised};
   const std::uint8_t value = s[first];
   const auto& origins = launched().origins;
-  const std::string from = value == kUnwritten ? std::string("nothing wrote it")
-                           : value - kFirstOrigin < static_cast<int>(origins.size()) ? origins[value - kFirstOrigin].text : std::string("of several origins");
+  const std::string from = value == kUnwritten                                       ? std::string("nothing wrote it")
+                           : value - kFirstOrigin < static_cast<int>(origins.size()) ? origins[value - kFirstOrigin].text
+                                                                                     : std::string("of several origins");
   f.what = format("%s %s an undefined value: %s", name_, how, from.c_str());
   f.line_a = to_string(site_);
   f.core = core_.label();
   f.pipe_a = twin::name(pipe_);
-  f.range = hex_range(twin::name(view.space), (view.space == Space::GM ? 0 : view.addr) + offset + first, (view.space == Space::GM ? 0 : view.addr) + offset + last);
+  f.range = hex_range(twin::name(view.space), (view.space == Space::GM ? 0 : view.addr) + offset + first,
+                      (view.space == Space::GM ? 0 : view.addr) + offset + last);
   f.fix = "write the whole range first (Duplicate, a wider copy, DataCopyPad with padding), or leave it out of the count";
   report(std::move(f));
 }

@@ -11,13 +11,17 @@ namespace twin {
 class L2 {
  public:
   L2(std::uint64_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
-      : line_bytes_(line_bytes), ways_(ways), sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)), lines_(sets_ * ways) {}
+      : line_bytes_(line_bytes),
+        ways_(ways),
+        sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)),
+        lines_(sets_ * ways) {}
 
   struct Outcome {
     std::uint64_t hit_lines = 0, miss_lines = 0, evicted_lines = 0;  // evicted: dirty ones, written to HBM
   };
   void access(std::uint64_t address, std::uint64_t bytes, bool write, Outcome* out) {
-    for (std::uint64_t line = address / line_bytes_; line <= (address + bytes - 1) / line_bytes_; ++line) touch(line, write, out);
+    for (std::uint64_t line = address / line_bytes_; line <= (address + bytes - 1) / line_bytes_; ++line)
+      touch(line, write, out);
   }
 
  private:

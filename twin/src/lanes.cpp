@@ -18,7 +18,8 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
     all_lanes(c.mask, 128);
     return out;
   }
-  i.require(lanes.repeats <= 255, Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), lanes.repeats), "split it into several calls");
+  i.require(lanes.repeats <= 255, Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), lanes.repeats),
+            "split it into several calls");
   out.repeats = lanes.repeats;
   if (!lanes.set_mask) {
     out.mask[0] = c.mask[0];
@@ -27,7 +28,8 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
     out.mask[0] = lanes.mask[0];
     out.mask[1] = a_repeat > 64 ? lanes.mask[1] : 0;
   } else if (!c.mask_counts) {
-    i.require(lanes.count <= a_repeat, Kind::Limit, format("%s: mask %u, a repeat has %u lanes", i.name(), lanes.count, a_repeat),
+    i.require(lanes.count <= a_repeat, Kind::Limit,
+              format("%s: mask %u, a repeat has %u lanes", i.name(), lanes.count, a_repeat),
               "use more repeats; a mask counts lanes of the widest element");
     all_lanes(out.mask, std::min(lanes.count, a_repeat));
   } else {
@@ -38,7 +40,8 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
   if (c.mask_counts) {
     const std::uint64_t total = out.mask[0];
     out.repeats = static_cast<std::uint32_t>((total + a_repeat - 1) / a_repeat);
-    out.last_repeat_lanes = static_cast<std::uint32_t>(total - (out.repeats ? out.repeats - 1 : 0) * std::uint64_t{a_repeat});
+    out.last_repeat_lanes =
+        static_cast<std::uint32_t>(total - (out.repeats ? out.repeats - 1 : 0) * std::uint64_t{a_repeat});
     all_lanes(out.mask, a_repeat);
   }
   return out;
@@ -72,15 +75,18 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
   } else {
     const std::uint32_t group = kBlockBytes / widest;  // lanes that are contiguous in every operand
     for (std::uint32_t r = 0; r < shape.repeats; ++r) {
-      const std::uint32_t lanes_here = shape.last_repeat_lanes && r + 1 == shape.repeats ? shape.last_repeat_lanes : a_repeat;
+      const std::uint32_t lanes_here =
+          shape.last_repeat_lanes && r + 1 == shape.repeats ? shape.last_repeat_lanes : a_repeat;
       for_each_stretch(shape.mask, lanes_here, [&](std::uint32_t first, std::uint32_t n) {
         while (n) {
           const std::uint32_t piece = std::min(n, group - first % group);
           Run run{{}, std::uint64_t{r} * a_repeat + first, piece};
           for (int o = 0; o < count; ++o) {
             const std::uint32_t a_block = kBlockBytes / size[o];
-            run.offset[o] = (std::uint64_t{r} * operands[o].stride.repeat + std::uint64_t{first / a_block} * operands[o].stride.block) * kBlockBytes +
-                            std::uint64_t{first % a_block} * size[o];
+            run.offset[o] =
+                (std::uint64_t{r} * operands[o].stride.repeat + std::uint64_t{first / a_block} * operands[o].stride.block) *
+                    kBlockBytes +
+                std::uint64_t{first % a_block} * size[o];
           }
           push(run);
           first += piece;

@@ -81,6 +81,8 @@ class States {
 };
 inline std::uint8_t meet(std::uint8_t a, std::uint8_t b) { return a == kDefined ? b : a; }
 
-inline std::uint32_t repeats_of(const Run& r, std::uint32_t bytes) { return (r.n * bytes + kRepeatBytes - 1) / kRepeatBytes; }
+inline std::uint32_t repeats_of(const Run& r, std::uint32_t bytes) {
+  return (r.n * bytes + kRepeatBytes - 1) / kRepeatBytes;
+}
 
 }  // namespace twin

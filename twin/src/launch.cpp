@@ -69,11 +69,13 @@ void give_memory(Core& core, const Device& device) {
     const char* key;
     CoreKind kind;
   };
-  constexpr Size kSizes[] = {{Space::UB, "ub_bytes", CoreKind::AIV},   {Space::L1, "l1_bytes", CoreKind::AIC}, {Space::L0A, "l0a_bytes", CoreKind::AIC},
-                             {Space::L0B, "l0b_bytes", CoreKind::AIC}, {Space::L0C, "l0c_bytes", CoreKind::AIC}, {Space::BT, "bt_bytes", CoreKind::AIC},
+  constexpr Size kSizes[] = {{Space::UB, "ub_bytes", CoreKind::AIV},   {Space::L1, "l1_bytes", CoreKind::AIC},
+                             {Space::L0A, "l0a_bytes", CoreKind::AIC}, {Space::L0B, "l0b_bytes", CoreKind::AIC},
+                             {Space::L0C, "l0c_bytes", CoreKind::AIC}, {Space::BT, "bt_bytes", CoreKind::AIC},
                              {Space::FB, "fb_bytes", CoreKind::AIC}};
   std::size_t total = 0;
-  for (const Size& s : kSizes) total += s.kind == core.kind ? 2 * ((static_cast<std::size_t>(device.at(s.key)) + 63) & ~std::size_t{63}) : 0;
+  for (const Size& s : kSizes)
+    total += s.kind == core.kind ? 2 * ((static_cast<std::size_t>(device.at(s.key)) + 63) & ~std::size_t{63}) : 0;
   core.storage.assign(total + 64, 0);
   auto next = (reinterpret_cast<std::uintptr_t>(core.storage.data()) + 63) & ~std::uintptr_t{63};
   for (const Size& s : kSizes) {
@@ -127,7 +129,8 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
   for (int b = 0; b < l.blocks; ++b) {
     for (int c = 0; c < cores_a_block; ++c) {
       const bool aic = c < aic_a_block;
-      l.cores.push_back(std::make_unique<Core>(static_cast<int>(l.cores.size()), aic ? CoreKind::AIC : CoreKind::AIV, b, aic ? 0 : c - aic_a_block));
+      l.cores.push_back(std::make_unique<Core>(static_cast<int>(l.cores.size()), aic ? CoreKind::AIC : CoreKind::AIV, b,
+                                               aic ? 0 : c - aic_a_block));
     }
   }
   std::vector<Strand> strands(l.cores.size());
@@ -214,8 +217,8 @@ void launch(const LaunchRequest& request) {
   const Device& device = device_or_exit();
   const std::string name = kernel_name(request.kernel);
   if (request.blocks == 0 || request.blocks > 65535) {
-    report({Kind::Limit, format("launch of %s with %u blocks: 1 to 65535 are possible", name.c_str(), request.blocks), to_string(request.site), "", "host", "", "",
-            "", "launch at least one block"});
+    report({Kind::Limit, format("launch of %s with %u blocks: 1 to 65535 are possible", name.c_str(), request.blocks),
+            to_string(request.site), "", "host", "", "", "", "launch at least one block"});
     return;
   }
   Launched l;
@@ -224,8 +227,11 @@ void launch(const LaunchRequest& request) {
   l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
   auto type = kernel_types().find(name);
   const std::string plain = name.substr(0, name.find('<'));
-  if (type == kernel_types().end()) type = kernel_types().find(plain.substr(plain.rfind(':') == std::string::npos ? 0 : plain.rfind(':') + 1));
-  l.type = request.type != KernelType::Unset ? request.type : type == kernel_types().end() ? KernelType::Unset : type->second;
+  if (type == kernel_types().end())
+    type = kernel_types().find(plain.substr(plain.rfind(':') == std::string::npos ? 0 : plain.rfind(':') + 1));
+  l.type = request.type != KernelType::Unset ? request.type
+           : type == kernel_types().end()    ? KernelType::Unset
+                                             : type->second;
   using T = KernelType;
   l.has_aic = l.type == T::AicOnly || l.type == T::MixAic10 || l.type == T::MixAic11 || l.type == T::MixAic12;
   l.has_aiv = l.type != T::AicOnly && l.type != T::MixAic10;
@@ -234,7 +240,8 @@ void launch(const LaunchRequest& request) {
   run_all(l, device, kernels()[request.kernel], request.arguments);
   GlobalMemory::get().forget_history();
   if (settings().timing) {
-    timing = simulate(l, device, &trace_json);
+    trace_json.clear();
+    timing = simulate(l, device, settings().keep_trace || !settings().trace.empty() ? &trace_json : nullptr);
     if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
   }
   running = nullptr;
@@ -266,8 +273,9 @@ std::uint8_t* local_pointer(const View& view, Site site) {
   Core& c = core();
   const Memory& m = c.memory[int(view.space)];
   if (view.addr >= m.bytes) {
-    report({Kind::OutOfBounds, format("GetPhyAddr of a tensor at 0x%llx of %s", static_cast<unsigned long long>(view.addr), name(view.space)), to_string(site),
-            "", c.label(), "", "", "", "keep tensors inside the memory"});
+    report({Kind::OutOfBounds,
+            format("GetPhyAddr of a tensor at 0x%llx of %s", static_cast<unsigned long long>(view.addr), name(view.space)),
+            to_string(site), "", c.label(), "", "", "", "keep tensors inside the memory"});
     return m.data;
   }
   return m.data + view.addr;

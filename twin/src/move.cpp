@@ -16,9 +16,9 @@ struct Way {
   Pipe pipe;
   Path path;
 };
-constexpr Way kWays[] = {{Space::GM, Space::UB, Pipe::MTE2, Path::GmToUb},  {Space::GM, Space::L1, Pipe::MTE2, Path::GmToL1},
-                         {Space::UB, Space::GM, Pipe::MTE3, Path::UbToGm},  {Space::L1, Space::GM, Pipe::MTE3, Path::L1ToGm},
-                         {Space::UB, Space::UB, Pipe::V, Path::UbToUb},     {Space::L1, Space::BT, Pipe::MTE1, Path::L1ToBt},
+constexpr Way kWays[] = {{Space::GM, Space::UB, Pipe::MTE2, Path::GmToUb}, {Space::GM, Space::L1, Pipe::MTE2, Path::GmToL1},
+                         {Space::UB, Space::GM, Pipe::MTE3, Path::UbToGm}, {Space::L1, Space::GM, Pipe::MTE3, Path::L1ToGm},
+                         {Space::UB, Space::UB, Pipe::V, Path::UbToUb},    {Space::L1, Space::BT, Pipe::MTE1, Path::L1ToBt},
                          {Space::L1, Space::FB, Pipe::FIX, Path::L1ToBt}};
 
 const Way* way(Space from, Space to) {
@@ -58,22 +58,32 @@ void store_row(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes) {
     return;
   }
   switch (c.atomic_dtype) {
-    case DType::F32: return combine<float>(d, a, bytes, c.atomic);
-    case DType::F16: return combine<half>(d, a, bytes, c.atomic);
-    case DType::BF16: return combine<bfloat16_t>(d, a, bytes, c.atomic);
-    case DType::I32: return combine<std::int32_t>(d, a, bytes, c.atomic);
-    case DType::I16: return combine<std::int16_t>(d, a, bytes, c.atomic);
-    default: return combine<std::int8_t>(d, a, bytes, c.atomic);
+    case DType::F32:
+      return combine<float>(d, a, bytes, c.atomic);
+    case DType::F16:
+      return combine<half>(d, a, bytes, c.atomic);
+    case DType::BF16:
+      return combine<bfloat16_t>(d, a, bytes, c.atomic);
+    case DType::I32:
+      return combine<std::int32_t>(d, a, bytes, c.atomic);
+    case DType::I16:
+      return combine<std::int16_t>(d, a, bytes, c.atomic);
+    default:
+      return combine<std::int8_t>(d, a, bytes, c.atomic);
   }
 }
 
 namespace {
 
-void execute_blocks(const char* instruction, const View& dst, const View& src, const Blocks& b, std::uint64_t src_bytes_a_block, const Pad* pad, Site site) {
+void execute_blocks(const char* instruction, const View& dst, const View& src, const Blocks& b,
+                    std::uint64_t src_bytes_a_block, const Pad* pad, Site site) {
   const Way* w = way(src.space, dst.space);
   Instruction i(w ? w->pipe : Pipe::MTE2, instruction, site);
-  i.require(w != nullptr, Kind::Limit, format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)), "go by way of GM");
-  i.require(b.count <= 4095, Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count), "split the copy");
+  i.require(w != nullptr, Kind::Limit,
+            format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)),
+            "go by way of GM");
+  i.require(b.count <= 4095, Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count),
+            "split the copy");
   check_local_alignment(i, dst, src);
   if (!w || b.count == 0 || b.bytes == 0) return;  // nothing to copy is no error
   const std::uint64_t left = pad ? pad->left_bytes : 0;
@@ -104,7 +114,8 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
       for (std::uint64_t e = 0; e + size <= dst_bytes; e += size) std::memcpy(d + e, value, size);
       const std::uint64_t given_end = pad->given ? left + b.bytes + pad->right_bytes : 0;
       if (given_end < dst_bytes || !pad->given) {
-        ds.set(od, dst_bytes, new_origin(format("the padding of %s at %s, which is unspecified", instruction, to_string(site).c_str())));
+        ds.set(od, dst_bytes,
+               new_origin(format("the padding of %s at %s, which is unspecified", instruction, to_string(site).c_str())));
       }
       ds.set(od, given_end, kDefined);
     }
@@ -125,8 +136,9 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
 void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site) {
   Blocks b = blocks;
   if (b.bytes % 32 != 0) {
-    const std::string what = format("DataCopy of %llu bytes: it moves whole blocks of 32 bytes, so it moves %llu", static_cast<unsigned long long>(b.bytes),
-                                    static_cast<unsigned long long>(up_to_32(b.bytes)));
+    const std::string what =
+        format("DataCopy of %llu bytes: it moves whole blocks of 32 bytes, so it moves %llu",
+               static_cast<unsigned long long>(b.bytes), static_cast<unsigned long long>(up_to_32(b.bytes)));
     report({Kind::Alignment, what, to_string(site), "", core().label(), dst.space == Space::GM ? "MTE3" : "MTE2", "", "",
             dst.space == Space::GM ? "DataCopyPad: a plain copy overwrites what follows in GM" : "DataCopyPad"});
     b.bytes = up_to_32(b.bytes);
@@ -136,8 +148,9 @@ void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site si
 
 void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site) {
   if (pad.left_bytes > 32 || pad.right_bytes > 32) {
-    report({Kind::Limit, format("DataCopyPad: padding of %llu and %llu bytes, at most 32 each side", static_cast<unsigned long long>(pad.left_bytes),
-                                static_cast<unsigned long long>(pad.right_bytes)),
+    report({Kind::Limit,
+            format("DataCopyPad: padding of %llu and %llu bytes, at most 32 each side",
+                   static_cast<unsigned long long>(pad.left_bytes), static_cast<unsigned long long>(pad.right_bytes)),
             to_string(site), "", core().label(), "MTE2", "", "", "pad with Duplicate"});
     return;
   }
@@ -152,12 +165,17 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   Instruction i(Pipe::MTE2, "DataCopy (ND to NZ)", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint64_t c0 = kBlockBytes / size;
-  i.require(src.space == Space::GM && dst.space == Space::L1, Kind::Limit, "DataCopy (ND to NZ) goes from GM to L1 only", "copy to L1");
+  i.require(src.space == Space::GM && dst.space == Space::L1, Kind::Limit, "DataCopy (ND to NZ) goes from GM to L1 only",
+            "copy to L1");
   i.require(s.rows <= 16384 && s.columns <= 65535 && s.matrices <= 4095, Kind::Limit,
-            format("DataCopy (ND to NZ): ndNum %u, nValue %u, dValue %u; limits are 4095, 16384 and 65535", s.matrices, s.rows, s.columns), "split the copy");
+            format("DataCopy (ND to NZ): ndNum %u, nValue %u, dValue %u; limits are 4095, 16384 and 65535", s.matrices,
+                   s.rows, s.columns),
+            "split the copy");
   check_local_alignment(i, dst, src);
   const std::uint64_t blocks = (s.columns + c0 - 1) / c0;
-  const auto from = [&](std::uint64_t m, std::uint64_t r) { return (m * s.src_matrix_stride + r * s.src_row_stride) * size; };
+  const auto from = [&](std::uint64_t m, std::uint64_t r) {
+    return (m * s.src_matrix_stride + r * s.src_row_stride) * size;
+  };
   const auto to = [&](std::uint64_t m, std::uint64_t j, std::uint64_t r) {
     return m * s.dst_matrix_stride * size + (j * s.dst_column_stride + r * s.dst_row_stride) * kBlockBytes;
   };

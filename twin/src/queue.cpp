@@ -29,8 +29,9 @@ std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, 
   top += (bytes + 31) & ~std::uint64_t{31};
   const std::uint64_t capacity = c.memory[int(space)].bytes;
   if (top > capacity && capacity) {
-    report({Kind::Capacity, format("InitBuffer of %s: %s would hold %llu bytes of %llu", what, name(space), static_cast<unsigned long long>(top),
-                                   static_cast<unsigned long long>(capacity)),
+    report({Kind::Capacity,
+            format("InitBuffer of %s: %s would hold %llu bytes of %llu", what, name(space),
+                   static_cast<unsigned long long>(top), static_cast<unsigned long long>(capacity)),
             to_string(site), "", c.label(), "", "", hex_range(name(space), at, top), "use smaller or fewer buffers"});
   }
   return at;
@@ -52,7 +53,9 @@ Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num,
   Core& c = core();
   c.queues.push_back({space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
   Queue& q = c.queues.back();
-  if (num < 1 || bytes == 0) report(queue_finding(format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)), site, 0, "give it at least one buffer"));
+  if (num < 1 || bytes == 0)
+    report(queue_finding(format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
+                         site, 0, "give it at least one buffer"));
   for (int i = 0; i < num; ++i) {
     Buffer b;
     b.addr = pipe_allocate(space, q.bytes, "a queue", site);
@@ -72,7 +75,8 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
     return {};
   }
   if (q->idle.empty()) {
-    report(queue_finding(format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site, c.buffers[q->buffers[0]].site,
+    report(queue_finding(format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site,
+                         c.buffers[q->buffers[0]].site,
                          "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
     return view_of(*q, q->buffers[0], dtype);
   }
@@ -94,8 +98,11 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
   Core& c = core();
   Buffer* b = q ? buffer_of(q, tensor) : nullptr;
   if (!b || b->state != Buffer::Allocated) {
-    const char* const why = !b ? "a tensor that is not this queue's" : b->state == Buffer::Queued ? "a tensor that is already in the queue" : "a tensor that AllocTensor did not give";
-    report(queue_finding(format("EnQue of %s", why), site, b ? b->site : 0, "AllocTensor, fill, EnQue, DeQue, use, FreeTensor: in this order, from one queue"));
+    const char* const why = !b                           ? "a tensor that is not this queue's"
+                            : b->state == Buffer::Queued ? "a tensor that is already in the queue"
+                                                         : "a tensor that AllocTensor did not give";
+    report(queue_finding(format("EnQue of %s", why), site, b ? b->site : 0,
+                         "AllocTensor, fill, EnQue, DeQue, use, FreeTensor: in this order, from one queue"));
     return;
   }
   b->state = Buffer::Queued;
@@ -125,8 +132,9 @@ void queue_free(Queue* q, const View& tensor, Site site) {
   Core& c = core();
   Buffer* b = q ? buffer_of(q, tensor) : nullptr;
   if (!b || b->state == Buffer::Idle || b->generation != tensor.generation) {
-    report(queue_finding(!b ? "FreeTensor of a tensor that is not this queue's" : "FreeTensor of a tensor that was already given back", site, b ? b->site : 0,
-                         "free each tensor once, in the queue it came from"));
+    report(queue_finding(
+        !b ? "FreeTensor of a tensor that is not this queue's" : "FreeTensor of a tensor that was already given back", site,
+        b ? b->site : 0, "free each tensor once, in the queue it came from"));
     return;
   }
   if (b->state == Buffer::Queued) {
@@ -153,7 +161,8 @@ bool queue_vacant(const Queue* q) { return q && static_cast<int>(q->waiting.size
 void check_queues_at_end(Core& c) {
   for (const Buffer& b : c.buffers) {
     if (!b.queue || b.state == Buffer::Idle || b.state == Buffer::Allocated) continue;
-    const char* const state = b.state == Buffer::Queued ? "is still in the queue (EnQue without DeQue)" : "was not given back (DeQue without FreeTensor)";
+    const char* const state = b.state == Buffer::Queued ? "is still in the queue (EnQue without DeQue)"
+                                                        : "was not given back (DeQue without FreeTensor)";
     Finding f{Kind::Queue};
     f.what = format("at the end of the kernel a tensor %s", state);
     f.line_a = to_string(site_of(b.site));

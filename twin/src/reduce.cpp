@@ -67,14 +67,15 @@ std::uint32_t extreme(const Group& g, Reduce op) {
 }
 
 bool check_type(Instruction& i, const View& src) {
-  i.require(src.dtype == DType::F16 || src.dtype == DType::F32, Kind::Limit, format("%s on %s: half and float only", i.name(), name(src.dtype)), "cast to float first");
+  i.require(src.dtype == DType::F16 || src.dtype == DType::F32, Kind::Limit,
+            format("%s on %s: half and float only", i.name(), name(src.dtype)), "cast to float first");
   return src.dtype == DType::F16 || src.dtype == DType::F32;
 }
 
 }  // namespace
 
-void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
-                  const char* instruction, Site site) {
+void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src,
+                  std::uint32_t dst_repeat_stride, Stride src_stride, const char* instruction, Site site) {
   Instruction i(Pipe::V, instruction, site);
   if (!check_type(i, src)) return;
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
@@ -85,7 +86,8 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   const std::uint64_t step = std::uint64_t{dst_repeat_stride} * written;  // its unit is what one repeat gives
   std::uint64_t repeats = 0;
   for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
-  i.require(dst.addr % (pair ? 2 * size : size) == 0, Kind::Alignment, format("%s: the destination is not aligned to its element", instruction), "align it");
+  i.require(dst.addr % (pair ? 2 * size : size) == 0, Kind::Alignment,
+            format("%s: the destination is not aligned to its element", instruction), "align it");
   for (std::uint64_t r = 0; r < repeats; ++r) i.write(dst, r * step, written);
   i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
   if (!i.issue()) return;
@@ -95,7 +97,8 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   for (const Run& r : runs) {
     for (std::uint32_t k = 0; k < r.n; ++k) {
       const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / a_repeat].add(get(a + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
+      groups[(r.lane + k) / a_repeat].add(get(a + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat),
+                                          ss.of(at, size));
     }
   }
   for (std::uint64_t r = 0; r < repeats; ++r) {
@@ -117,8 +120,8 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   }
 }
 
-void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
-                  const char* instruction, Site site) {
+void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src,
+                  std::uint32_t dst_repeat_stride, Stride src_stride, const char* instruction, Site site) {
   Instruction i(Pipe::V, instruction, site);
   if (!check_type(i, src)) return;
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
@@ -139,16 +142,19 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
   for (const Run& r : runs) {
     for (std::uint32_t k = 0; k < r.n; ++k) {
       const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / group_lanes].add(get(i.bytes(src) + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % group_lanes), ss.of(at, size));
+      groups[(r.lane + k) / group_lanes].add(get(i.bytes(src) + at, src.dtype),
+                                             static_cast<std::uint32_t>((r.lane + k) % group_lanes), ss.of(at, size));
     }
   }
   for (const auto& [g, group] : groups) {
-    put(i.bytes(dst) + place(g), src.dtype, op == Reduce::Sum ? tree_sum(group, group_lanes, src.dtype) : group.value[extreme(group, op)]);
+    put(i.bytes(dst) + place(g), src.dtype,
+        op == Reduce::Sum ? tree_sum(group, group_lanes, src.dtype) : group.value[extreme(group, op)]);
     ds.set(place(g), size, group.state);
   }
 }
 
-void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work, std::uint32_t src_repeat_stride, bool index, Site site) {
+void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work,
+                std::uint32_t src_repeat_stride, bool index, Site site) {
   const char* const names[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
   Core& c = core();
@@ -165,7 +171,8 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     std::uint64_t repeats = 0;
     for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
     i.require(repeats > 0, Kind::Limit, format("%s of nothing", names[int(op)]), "give it at least one element");
-    const std::uint64_t needed = op == Reduce::Sum ? repeats * size : 2 * repeats * size;  // what the first step leaves a repeat
+    const std::uint64_t needed =
+        op == Reduce::Sum ? repeats * size : 2 * repeats * size;  // what the first step leaves a repeat
     if (repeats > 1) i.write(work, 0, needed);
     if (op != Reduce::Sum) i.write(dst, 0, index ? 2 * size : size);
     i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
@@ -175,7 +182,8 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     for (const Run& r : runs) {
       for (std::uint32_t k = 0; k < r.n; ++k) {
         const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-        groups[(r.lane + k) / a_repeat].add(get(i.bytes(src) + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
+        groups[(r.lane + k) / a_repeat].add(get(i.bytes(src) + at, src.dtype),
+                                            static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
       }
     }
     for (std::uint64_t r = 0; r < repeats; ++r) {
@@ -186,7 +194,8 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
         result = first ? tree_sum(g, a_repeat, src.dtype) : rounded(result + tree_sum(g, a_repeat, src.dtype), src.dtype);
       } else {
         const std::uint32_t best = extreme(g, op);
-        const bool better = first || (op == Reduce::Max ? g.value[best] > result : g.value[best] < result) || std::isnan(g.value[best]);
+        const bool better =
+            first || (op == Reduce::Max ? g.value[best] > result : g.value[best] < result) || std::isnan(g.value[best]);
         if (better && !(!first && std::isnan(result))) {
           result = g.value[best];
           where = static_cast<std::uint32_t>(r * a_repeat) + g.index[best];

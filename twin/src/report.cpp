@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <unistd.h>
 
 #include "engine.hpp"
 
@@ -74,8 +74,10 @@ void read_environment(Settings* s) {
     } else if (key == "json" && !value.empty()) {
       s->json = value;
     } else if (!word.empty()) {
-      std::fprintf(stderr, "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, trace=FILE, json=FILE)\n",
-                   word.c_str());
+      std::fprintf(
+          stderr,
+          "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, trace=FILE, json=FILE)\n",
+          word.c_str());
       std::exit(2);
     }
   }
@@ -96,9 +98,23 @@ std::string format(const char* format, ...) {
 }
 
 const char* name(Kind kind) {
-  constexpr const char* kNames[] = {"read-after-write", "write-after-read", "write-after-write", "gm-race", "stale-cache", "out-of-bounds",
-                                    "use-after-free", "capacity", "alignment", "limit", "uninitialised", "flag", "queue", "deadlock",
-                                    "cube-layout", "kernel-type", "atomic-order"};
+  constexpr const char* kNames[] = {"read-after-write",
+                                    "write-after-read",
+                                    "write-after-write",
+                                    "gm-race",
+                                    "stale-cache",
+                                    "out-of-bounds",
+                                    "use-after-free",
+                                    "capacity",
+                                    "alignment",
+                                    "limit",
+                                    "uninitialised",
+                                    "flag",
+                                    "queue",
+                                    "deadlock",
+                                    "cube-layout",
+                                    "kernel-type",
+                                    "atomic-order"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -121,7 +137,8 @@ void report(Finding f) {
   for (const char c : f.line_b.empty() ? f.what : std::string()) {
     if (c < '0' || c > '9') sentence += c;
   }
-  const std::string key = std::string(hazard ? "order" : name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' + sentence + '\n' + f.pipe_a + f.pipe_b;
+  const std::string key = std::string(hazard ? "order" : name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' +
+                          sentence + '\n' + f.pipe_a + f.pipe_b;
   const auto [at, fresh] = all.known.try_emplace(key, all.list.size());
   if (fresh) {
     all.list.push_back(std::move(f));
@@ -154,18 +171,20 @@ std::string to_text(const Finding& f) {
 std::string to_json(const std::vector<Finding>& list) {
   std::string out = "[";
   for (const Finding& f : list) {
-    out += format("%s{\"kind\": %s, \"what\": %s, \"line\": %s, \"other_line\": %s, \"core\": %s, \"pipe\": %s, \"other_pipe\": %s, "
-                  "\"range\": %s, \"fix\": %s, \"count\": %llu}",
-                  &f == list.data() ? "" : ", ", json_string(name(f.kind)).c_str(), json_string(f.what).c_str(),
-                  json_string(f.line_a).c_str(), json_string(f.line_b).c_str(), json_string(f.core).c_str(), json_string(f.pipe_a).c_str(),
-                  json_string(f.pipe_b).c_str(), json_string(f.range).c_str(), json_string(f.fix).c_str(),
-                  static_cast<unsigned long long>(f.count));
+    out += format(
+        "%s{\"kind\": %s, \"what\": %s, \"line\": %s, \"other_line\": %s, \"core\": %s, \"pipe\": %s, \"other_pipe\": %s, "
+        "\"range\": %s, \"fix\": %s, \"count\": %llu}",
+        &f == list.data() ? "" : ", ", json_string(name(f.kind)).c_str(), json_string(f.what).c_str(),
+        json_string(f.line_a).c_str(), json_string(f.line_b).c_str(), json_string(f.core).c_str(),
+        json_string(f.pipe_a).c_str(), json_string(f.pipe_b).c_str(), json_string(f.range).c_str(),
+        json_string(f.fix).c_str(), static_cast<unsigned long long>(f.count));
   }
   return out + "]";
 }
 
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end) {
-  return format("%s [0x%llx, 0x%llx)", memory.c_str(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end));
+  return format("%s [0x%llx, 0x%llx)", memory.c_str(), static_cast<unsigned long long>(begin),
+                static_cast<unsigned long long>(end));
 }
 
 // ---- sites ----
@@ -199,7 +218,8 @@ const char* name(Space space) {
   return kNames[static_cast<int>(space)];
 }
 const char* name(DType dtype) {
-  constexpr const char* kNames[] = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "half", "bfloat16", "float"};
+  constexpr const char* kNames[] = {"int8",  "uint8",  "int16", "uint16",   "int32", "uint32",
+                                    "int64", "uint64", "half",  "bfloat16", "float"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timing model: replays what the cores recorded on a device's numbers. Every pipe works through its own queue in order; only
-// transfers that touch GM meet those of other cores. See docs/twin_timing.md.
+// The timing model: replays what the cores recorded on a device's numbers. Every pipe works through its own queue in order;
+// only transfers that touch GM meet those of other cores. See docs/twin_timing.md.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,7 +37,7 @@ struct PipeState {
   std::deque<Queued> queue;
   std::deque<double> starts;  // of the last records, as many as the queue is deep
   std::uint64_t pushed = 0, popped = 0;
-  Moment free, done;          // may begin the next; has finished all
+  Moment free, done;  // may begin the next; has finished all
   bool transferring = false;
   double busy = 0;
 };
@@ -60,7 +60,10 @@ struct Transfer {
 
 class Simulation {
  public:
-  Simulation(const Launched& l, const Device& d) : launched_(l), device_(d), l2_(std::uint64_t(d.at("l2_bytes")), std::uint32_t(d.at("l2_line_bytes")), std::uint32_t(d.at("l2_ways"))) {
+  Simulation(const Launched& l, const Device& d)
+      : launched_(l),
+        device_(d),
+        l2_(std::uint64_t(d.at("l2_bytes")), std::uint32_t(d.at("l2_line_bytes")), std::uint32_t(d.at("l2_ways"))) {
     for (const std::string& row : cost_rows()) costs_.push_back(d.cost(row));
     mmad_queued_ = d.cost("MmadQueued").per_unit;
     issue_ = d.at("issue_cycles");
@@ -87,7 +90,8 @@ class Simulation {
     for (int c = 0; c < static_cast<int>(cores_.size()); ++c) wake(c, 0);
     while (!wakes_.empty() || !transfers_.empty()) {
       const double next_wake = wakes_.empty() ? HUGE_VAL : wakes_.top().first;
-      const double next_end = transfers_.empty() ? HUGE_VAL : now_ + (transfers_.begin()->first.first - virtual_) * slowdown();
+      const double next_end =
+          transfers_.empty() ? HUGE_VAL : now_ + (transfers_.begin()->first.first - virtual_) * slowdown();
       advance(std::min(next_wake, next_end));
       if (next_end <= next_wake) {
         const Transfer t = transfers_.begin()->second;
@@ -138,8 +142,8 @@ class Simulation {
   std::vector<Cross> cross_;
   using Wake = std::pair<double, int>;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<Wake>> wakes_;
-  // Transfers share GM: each runs at its own pace while the demands add up to no more than all that GM can serve, otherwise all slow down
-  // alike. In virtual time, which slows down with them, each ends when it would alone.
+  // Transfers share GM: each runs at its own pace while the demands add up to no more than all that GM can serve, otherwise
+  // all slow down alike. In virtual time, which slows down with them, each ends when it would alone.
   std::map<std::pair<double, std::uint64_t>, Transfer> transfers_;
   double now_ = 0, virtual_ = 0, demand_ = 0;
   std::uint64_t transfer_count_ = 0;
@@ -300,7 +304,8 @@ void Simulation::transfer(int c, int p, const Queued& q, double start) {
     bytes += static_cast<double>(span.bytes) * span.rows;
     large &= span.bytes >= device_.at("large_copy_bytes");
     if (r.no_cache) continue;
-    for (std::uint32_t row = 0; row < span.rows; ++row) l2_.access(span.address + row * span.stride, span.bytes, r.gm_write, &lines);
+    for (std::uint32_t row = 0; row < span.rows; ++row)
+      l2_.access(span.address + row * span.stride, span.bytes, r.gm_write, &lines);
   }
   const GmSpan& head = s.core->spans[r.span_first];
   double alone = device_.moves[int(r.path)].cycles(static_cast<double>(r.units));
@@ -326,8 +331,9 @@ void Simulation::transfer(int c, int p, const Queued& q, double start) {
     }
   }
   (r.gm_write ? write_bytes_ : read_bytes_) += bytes;
-  const double latency = r.gm_write ? device_.at("mte3_latency_cycles")
-                         : r.no_cache || lines.miss_lines ? device_.at("hbm_latency_cycles") : device_.at("l2_latency_cycles");
+  const double latency = r.gm_write                       ? device_.at("mte3_latency_cycles")
+                         : r.no_cache || lines.miss_lines ? device_.at("hbm_latency_cycles")
+                                                          : device_.at("l2_latency_cycles");
   Transfer t{c, p, q.record, virtual_ + alone, service * hz_ / alone, latency};
   demand_ += t.demand;
   transfers_.emplace(std::make_pair(t.finish_virtual, ++transfer_count_), t);
@@ -376,7 +382,9 @@ Timing Simulation::timing() const {
   std::map<std::pair<std::uint32_t, std::string>, double> lines;
   double until = last.time;
   for (std::int64_t id = last.cause; id != kNone && until > 0; id = done_[id].cause) {
-    const auto owner = std::upper_bound(cores_.begin(), cores_.end(), id, [](std::int64_t i, const CoreState& s) { return i < s.first; }) - 1;
+    const auto owner =
+        std::upper_bound(cores_.begin(), cores_.end(), id, [](std::int64_t i, const CoreState& s) { return i < s.first; }) -
+        1;
     const Record& r = owner->core->trace[id - owner->first];
     const std::string what = r.step == Step::CrossWait ? "waits for another core" : std::string(name(r.pipe)) + " " + r.name;
     lines[{r.site, what}] += std::max(0.0, until - done_[id].start);
@@ -384,20 +392,24 @@ Timing Simulation::timing() const {
   }
   for (const auto& [key, cycles] : lines) t.critical_path.push_back({to_string(site_of(key.first)), key.second, cycles});
   if (until > 0) t.critical_path.push_back({"", "issue", until});
-  std::stable_sort(t.critical_path.begin(), t.critical_path.end(), [](const LineCost& a, const LineCost& b) { return a.cycles > b.cycles; });
+  std::stable_sort(t.critical_path.begin(), t.critical_path.end(),
+                   [](const LineCost& a, const LineCost& b) { return a.cycles > b.cycles; });
   return t;
 }
 
 std::string Simulation::chrome_trace() const {
   constexpr const char* kLanes[] = {"SCALAR", "VECTOR", "CUBE", "MTE1", "MTE2", "MTE3", "FIXP"};
   constexpr std::size_t kMost = 400000;  // what a viewer still opens
-  std::string out = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"modelled\": \"true\", \"device\": \"" + device_.name + "\"}, \"traceEvents\": [\n";
+  std::string out = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"modelled\": \"true\", \"device\": \"" + device_.name +
+                    "\"}, \"traceEvents\": [\n";
   std::size_t events = 0;
   for (std::size_t c = 0; c < cores_.size(); ++c) {
     const CoreState& s = cores_[c];
-    out += format("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %zu, \"args\": {\"name\": \"%s (modelled)\"}}", c, s.core->label().c_str());
+    out += format("{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %zu, \"args\": {\"name\": \"%s (modelled)\"}}", c,
+                  s.core->label().c_str());
     for (int p = 0; p < kPipes; ++p) {
-      out += format(",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %zu, \"tid\": %d, \"args\": {\"name\": \"%s\"}}", c, p, kLanes[p]);
+      out += format(",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %zu, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
+                    c, p, kLanes[p]);
     }
     for (std::size_t i = 0; i < s.core->trace.size() && events < kMost; ++i) {
       const Record& r = s.core->trace[i];
@@ -405,8 +417,11 @@ std::string Simulation::chrome_trace() const {
       if (r.step != Step::Execute || d.end <= d.start) continue;
       const Site& site = site_of(r.site);
       const char* slash = std::strrchr(site.file, '/');
-      out += format(",\n{\"ph\": \"X\", \"name\": \"%s\", \"pid\": %zu, \"tid\": %d, \"ts\": %.4f, \"dur\": %.4f, \"args\": {\"line\": \"%s:%u\"}}", r.name, c,
-                    int(r.pipe), d.start / device_.mhz(), (d.end - d.start) / device_.mhz(), slash ? slash + 1 : site.file, site.line);
+      out += format(
+          ",\n{\"ph\": \"X\", \"name\": \"%s\", \"pid\": %zu, \"tid\": %d, \"ts\": %.4f, \"dur\": %.4f, \"args\": "
+          "{\"line\": \"%s:%u\"}}",
+          r.name, c, int(r.pipe), d.start / device_.mhz(), (d.end - d.start) / device_.mhz(), slash ? slash + 1 : site.file,
+          site.line);
       ++events;
     }
     if (c + 1 < cores_.size()) out += ",\n";
@@ -424,9 +439,12 @@ Timing simulate(const Launched& launched, const Device& device, std::string* chr
 }
 
 std::string to_text(const Timing& t) {
-  std::string out = format("modelled on %s: %s takes %.2f us (%.0f cycles)\n", t.device.c_str(), t.kernel.c_str(), t.microseconds, t.cycles);
-  out += format("  GM read %.3f MB, written %.3f MB; L2 hits %.1f %% of reads; HBM %.3f MB, %.1f %% of its peak\n", t.gm_read_bytes / 1e6, t.gm_write_bytes / 1e6,
-                t.gm_read_bytes > 0 ? 100 * t.l2_hit_bytes / t.gm_read_bytes : 0, t.hbm_bytes / 1e6, 100 * t.hbm_utilisation);
+  std::string out = format("modelled on %s: %s takes %.2f us (%.0f cycles)\n", t.device.c_str(), t.kernel.c_str(),
+                           t.microseconds, t.cycles);
+  out +=
+      format("  GM read %.3f MB, written %.3f MB; L2 hits %.1f %% of reads; HBM %.3f MB, %.1f %% of its peak\n",
+             t.gm_read_bytes / 1e6, t.gm_write_bytes / 1e6, t.gm_read_bytes > 0 ? 100 * t.l2_hit_bytes / t.gm_read_bytes : 0,
+             t.hbm_bytes / 1e6, 100 * t.hbm_utilisation);
   out += format("  cube %.1f %%, vector %.1f %% of the device\n", 100 * t.cube_utilisation, 100 * t.vector_utilisation);
   std::map<std::string, std::pair<double, int>> pipes;
   for (const PipeUse& p : t.pipes) {
@@ -435,24 +453,30 @@ std::string to_text(const Timing& t) {
     ++cores;
   }
   for (const auto& [pipe, use] : pipes) {
-    out += format("  %-9s busy %5.1f %% of the time on %d core%s\n", pipe.c_str(), 100 * use.first / use.second / std::max(t.cycles, 1.0), use.second, use.second == 1 ? "" : "s");
+    out += format("  %-9s busy %5.1f %% of the time on %d core%s\n", pipe.c_str(),
+                  100 * use.first / use.second / std::max(t.cycles, 1.0), use.second, use.second == 1 ? "" : "s");
   }
   out += "  critical path:\n";
   for (std::size_t i = 0; i < t.critical_path.size() && i < 8; ++i) {
     const LineCost& l = t.critical_path[i];
-    out += format("    %5.1f %%  %s%s%s\n", 100 * l.cycles / std::max(t.cycles, 1.0), l.what.c_str(), l.line.empty() ? "" : " at ", l.line.c_str());
+    out += format("    %5.1f %%  %s%s%s\n", 100 * l.cycles / std::max(t.cycles, 1.0), l.what.c_str(),
+                  l.line.empty() ? "" : " at ", l.line.c_str());
   }
   return out;
 }
 
 std::string to_json(const Timing& t) {
-  std::string out = format("{\"modelled\": true, \"device\": \"%s\", \"kernel\": \"%s\", \"cycles\": %.3f, \"microseconds\": %.6f, \"gm_read_bytes\": %.0f, "
-                           "\"gm_write_bytes\": %.0f, \"l2_hit_bytes\": %.0f, \"hbm_bytes\": %.0f, \"hbm_utilisation\": %.6f, \"cube_utilisation\": %.6f, "
-                           "\"vector_utilisation\": %.6f, \"critical_path\": [",
-                           t.device.c_str(), t.kernel.c_str(), t.cycles, t.microseconds, t.gm_read_bytes, t.gm_write_bytes, t.l2_hit_bytes, t.hbm_bytes,
-                           t.hbm_utilisation, t.cube_utilisation, t.vector_utilisation);
+  std::string out = format(
+      "{\"modelled\": true, \"device\": \"%s\", \"kernel\": \"%s\", \"cycles\": %.3f, \"microseconds\": %.6f, "
+      "\"gm_read_bytes\": %.0f, "
+      "\"gm_write_bytes\": %.0f, \"l2_hit_bytes\": %.0f, \"hbm_bytes\": %.0f, \"hbm_utilisation\": %.6f, "
+      "\"cube_utilisation\": %.6f, "
+      "\"vector_utilisation\": %.6f, \"critical_path\": [",
+      t.device.c_str(), t.kernel.c_str(), t.cycles, t.microseconds, t.gm_read_bytes, t.gm_write_bytes, t.l2_hit_bytes,
+      t.hbm_bytes, t.hbm_utilisation, t.cube_utilisation, t.vector_utilisation);
   for (const LineCost& l : t.critical_path) {
-    out += format("%s{\"line\": \"%s\", \"what\": \"%s\", \"cycles\": %.3f}", &l == t.critical_path.data() ? "" : ", ", l.line.c_str(), l.what.c_str(), l.cycles);
+    out += format("%s{\"line\": \"%s\", \"what\": \"%s\", \"cycles\": %.3f}", &l == t.critical_path.data() ? "" : ", ",
+                  l.line.c_str(), l.what.c_str(), l.cycles);
   }
   return out + "]}";
 }

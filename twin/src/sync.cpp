@@ -5,7 +5,8 @@
 namespace twin {
 namespace {
 
-// Who must set, and who is released, for a flag of this mode set by this core. Mode 3 here: every core of the launch (SyncAll<false>).
+// Who must set, and who is released, for a flag of this mode set by this core. Mode 3 here: every core of the launch
+// (SyncAll<false>).
 void members(const Core& c, int mode, std::vector<Core*>* setters, std::vector<Core*>* released) {
   for (auto& other : launched().cores) {
     const bool same_kind = other->kind == c.kind;
@@ -22,7 +23,8 @@ Finding cross_finding(const Core& c, Kind kind, const std::string& what, Site si
 }
 
 Clock as_foreign(const Core& c, Clock known) {
-  auto all = known.foreign ? std::make_shared<Foreign>(*known.foreign) : std::make_shared<Foreign>(launched().cores.size() * kPipes, 0u);
+  auto all = known.foreign ? std::make_shared<Foreign>(*known.foreign)
+                           : std::make_shared<Foreign>(launched().cores.size() * kPipes, 0u);
   for (int p = 0; p < kPipes; ++p) (*all)[c.index * kPipes + p] = std::max((*all)[c.index * kPipes + p], known.own[p]);
   Clock out;
   out.foreign = std::move(all);
@@ -67,7 +69,8 @@ void set(int mode, Pipe pipe, int id, Site site) {
     auto& delivered = t->cross[id].delivered;
     delivered.push_back({all, token, site_id(site)});
     if (delivered.size() > 15) {
-      report(cross_finding(c, Kind::Flag, format("cross-core flag %d of %s counts past 15", id, t->label().c_str()), site, "wait for flags as often as they are set"));
+      report(cross_finding(c, Kind::Flag, format("cross-core flag %d of %s counts past 15", id, t->label().c_str()), site,
+                           "wait for flags as often as they are set"));
     }
   }
 }
@@ -80,7 +83,9 @@ struct Awaited {
 void wait(int id, Site site, const std::string& what) {
   Core& c = core();
   Awaited awaited{&c, id};
-  block_core_until([](void* a) { return !static_cast<Awaited*>(a)->core->cross[static_cast<Awaited*>(a)->id].delivered.empty(); }, &awaited, what, site);
+  block_core_until(
+      [](void* a) { return !static_cast<Awaited*>(a)->core->cross[static_cast<Awaited*>(a)->id].delivered.empty(); },
+      &awaited, what, site);
   auto& delivered = c.cross[id].delivered;
   if (delivered.empty()) return;
   Clock known = delivered.front().clock;
@@ -103,11 +108,13 @@ bool usable(const char* api, int mode, int id, Site site) {
                          "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), MIX_AIC_1_0, MIX_AIC_1_1 or MIX_AIC_1_2"));
   }
   if (mode < 0 || mode > 2) {
-    report(cross_finding(c, Kind::Limit, format("%s with mode %d: modes are 0, 1 and 2", api, mode), site, "see the three modes of CrossCoreSetFlag"));
+    report(cross_finding(c, Kind::Limit, format("%s with mode %d: modes are 0, 1 and 2", api, mode), site,
+                         "see the three modes of CrossCoreSetFlag"));
     return false;
   }
   if (id < 0 || id > 10) {
-    report(cross_finding(c, Kind::Flag, format("%s with id %d: ids are 0 to 10, the rest belongs to SyncAll", api, id), site, "use another id"));
+    report(cross_finding(c, Kind::Flag, format("%s with id %d: ids are 0 to 10, the rest belongs to SyncAll", api, id), site,
+                         "use another id"));
   }
   return true;
 }
@@ -130,13 +137,14 @@ void sync_all(bool vector_only, Site site) {
   c.barrier(Pipe::ALL, site_id(site));
   const bool pure_vector = !l.has_aic;
   if (!vector_only && pure_vector) {
-    report(cross_finding(c, Kind::KernelType, "SyncAll<false> in a pure vector kernel hangs: no cube core answers", site, "SyncAll<true>() or SyncAll()"));
+    report(cross_finding(c, Kind::KernelType, "SyncAll<false> in a pure vector kernel hangs: no cube core answers", site,
+                         "SyncAll<true>() or SyncAll()"));
     return;
   }
   if (vector_only && c.kind == CoreKind::AIC) return;  // the default form concerns vector cores only
   if (pure_vector && l.type != KernelType::MixAiv10) {
-    report(cross_finding(c, Kind::KernelType, "SyncAll() in a vector kernel that is not of type KERNEL_TYPE_MIX_AIV_1_0", site,
-                         "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or the form of SyncAll with workspaces"));
+    report(cross_finding(c, Kind::KernelType, "SyncAll() in a vector kernel that is not of type KERNEL_TYPE_MIX_AIV_1_0",
+                         site, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or the form of SyncAll with workspaces"));
   }
   const int id = vector_only ? 14 : 13;
   const int mode = vector_only ? 0 : 3;
@@ -151,17 +159,20 @@ void sync_all_soft(const View& gm, const View& ub, int used_cores, Site site) {
   const std::uint64_t cores = used_cores > 0 ? used_cores : blocks;
   const auto need = [&](const View& v, const char* what) {
     if (v.bytes && v.bytes < cores * 32) {
-      report(cross_finding(c, Kind::OutOfBounds, format("SyncAll: the %s workspace has %llu bytes; %llu cores need %llu", what,
-                                                        static_cast<unsigned long long>(v.bytes), static_cast<unsigned long long>(cores),
-                                                        static_cast<unsigned long long>(cores * 32)),
+      report(cross_finding(c, Kind::OutOfBounds,
+                           format("SyncAll: the %s workspace has %llu bytes; %llu cores need %llu", what,
+                                  static_cast<unsigned long long>(v.bytes), static_cast<unsigned long long>(cores),
+                                  static_cast<unsigned long long>(cores * 32)),
                            site, "32 bytes for each core"));
     }
   };
   need(gm, "GM");
   need(ub, "UB");
   Memory* m = GlobalMemory::get().find(gm.addr);
-  if (m && !all_defined(m->state + (gm.addr - reinterpret_cast<std::uint64_t>(m->data)), std::min<std::uint64_t>(cores * 32, m->bytes))) {
-    report(cross_finding(c, Kind::Uninitialised, "SyncAll: nothing has zeroed its GM workspace", site, "zero it on the host or on one core before"));
+  if (m && !all_defined(m->state + (gm.addr - reinterpret_cast<std::uint64_t>(m->data)),
+                        std::min<std::uint64_t>(cores * 32, m->bytes))) {
+    report(cross_finding(c, Kind::Uninitialised, "SyncAll: nothing has zeroed its GM workspace", site,
+                         "zero it on the host or on one core before"));
   }
   set(0, Pipe::MTE3, 15, site);
   wait(15, site, "SyncAll: the other cores");

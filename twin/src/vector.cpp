@@ -10,23 +10,35 @@ namespace twin {
 namespace {
 
 std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
-  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes : lanes.repeats;
+  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
+                                    : lanes.repeats;
 }
 
 template <class F>
 decltype(auto) with_type(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::I8: return f(std::int8_t{});
-    case DType::U8: return f(std::uint8_t{});
-    case DType::I16: return f(std::int16_t{});
-    case DType::U16: return f(std::uint16_t{});
-    case DType::I32: return f(std::int32_t{});
-    case DType::U32: return f(std::uint32_t{});
-    case DType::I64: return f(std::int64_t{});
-    case DType::U64: return f(std::uint64_t{});
-    case DType::F16: return f(half{});
-    case DType::BF16: return f(bfloat16_t{});
-    default: return f(float{});
+    case DType::I8:
+      return f(std::int8_t{});
+    case DType::U8:
+      return f(std::uint8_t{});
+    case DType::I16:
+      return f(std::int16_t{});
+    case DType::U16:
+      return f(std::uint16_t{});
+    case DType::I32:
+      return f(std::int32_t{});
+    case DType::U32:
+      return f(std::uint32_t{});
+    case DType::I64:
+      return f(std::int64_t{});
+    case DType::U64:
+      return f(std::uint64_t{});
+    case DType::F16:
+      return f(half{});
+    case DType::BF16:
+      return f(bfloat16_t{});
+    default:
+      return f(float{});
   }
 }
 
@@ -43,12 +55,18 @@ void store(std::uint8_t* p, T value) {
 
 bool compare(double a, double b, Compare how) {
   switch (how) {
-    case Compare::LT: return a < b;
-    case Compare::GT: return a > b;
-    case Compare::EQ: return a == b;
-    case Compare::LE: return a <= b;
-    case Compare::GE: return a >= b;
-    default: return a != b;
+    case Compare::LT:
+      return a < b;
+    case Compare::GT:
+      return a > b;
+    case Compare::EQ:
+      return a == b;
+    case Compare::LE:
+      return a <= b;
+    case Compare::GE:
+      return a >= b;
+    default:
+      return a != b;
   }
 }
 
@@ -88,14 +106,17 @@ void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Sit
   States(i, dst).set(0, std::uint64_t{count} * size, kDefined);
 }
 
-void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar, Compare how, Stride src0_stride,
-                    Stride src1_stride, const char* instruction, Site site) {
+void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
+                    Compare how, Stride src0_stride, Stride src1_stride, const char* instruction, Site site) {
   Instruction i(Pipe::V, instruction, site);
   const std::uint32_t size = size_bytes(src0.dtype);
-  i.require(src0.dtype == DType::F16 || src0.dtype == DType::F32 || (src0.dtype == DType::I32 && how == Compare::EQ), Kind::Limit,
-            format("%s on %s: half and float, int32 with EQ only", instruction, name(src0.dtype)), "cast to float first");
+  i.require(src0.dtype == DType::F16 || src0.dtype == DType::F32 || (src0.dtype == DType::I32 && how == Compare::EQ),
+            Kind::Limit, format("%s on %s: half and float, int32 with EQ only", instruction, name(src0.dtype)),
+            "cast to float first");
   const bool whole = lanes.form != Lanes::Count || std::uint64_t{lanes.count} * size % kRepeatBytes == 0;
-  i.require(whole, Kind::Alignment, format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count), "round the count up, and the buffers with it");
+  i.require(whole, Kind::Alignment,
+            format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
+            "round the count up, and the buffers with it");
   Lanes all = lanes;  // the mask is ignored: every lane of a repeat is compared
   if (lanes.form != Lanes::Count) {
     all.form = Lanes::FirstN;
@@ -122,7 +143,8 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
   for (const Run& r : runs) {
     for (std::uint64_t k = 0; k < r.n; ++k, ++at) {
       const std::uint64_t oa = r.offset[0] + k * size, ob = r.offset[1] + k * size;
-      if (compare(to_double(a + oa, src0.dtype), src1 ? to_double(b + ob, src0.dtype) : constant, how)) byte |= static_cast<std::uint8_t>(1u << (at % 8));
+      if (compare(to_double(a + oa, src0.dtype), src1 ? to_double(b + ob, src0.dtype) : constant, how))
+        byte |= static_cast<std::uint8_t>(1u << (at % 8));
       const std::uint8_t state = meet(as.of(oa, size), src1 ? bs.of(ob, size) : kDefined);
       if (state != kDefined) ++undefined, worst = state;
       if (at % 8 == 7 || at + 1 == lanes_in_all) {
@@ -135,13 +157,16 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
   }
 }
 
-void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1, std::uint64_t scalar, bool mask_repeats,
-                   Stride dst_stride, Stride src0_stride, Stride src1_stride, Site site) {
+void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1,
+                   std::uint64_t scalar, bool mask_repeats, Stride dst_stride, Stride src0_stride, Stride src1_stride,
+                   Site site) {
   Instruction i(Pipe::V, "Select", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint32_t a_repeat = lanes_a_repeat(size);
-  i.require(dst.dtype == DType::F16 || dst.dtype == DType::F32, Kind::Limit, format("Select on %s: half and float only", name(dst.dtype)), "cast, or reinterpret the bits as half or float");
-  Operand operands[3] = {{&dst, dst_stride, true}, {&src0, src0_stride}, {src1 ? src1 : &src0, src1 ? src1_stride : src0_stride}};
+  i.require(dst.dtype == DType::F16 || dst.dtype == DType::F32, Kind::Limit,
+            format("Select on %s: half and float only", name(dst.dtype)), "cast, or reinterpret the bits as half or float");
+  Operand operands[3] = {
+      {&dst, dst_stride, true}, {&src0, src0_stride}, {src1 ? src1 : &src0, src1 ? src1_stride : src0_stride}};
   const auto& runs = make_runs(i, lanes, operands, src1 ? 3 : 2);
   std::uint64_t last_lane = 0;
   for (const Run& r : runs) last_lane = std::max(last_lane, r.lane + r.n);
@@ -169,12 +194,15 @@ void vector_select(const Lanes& lanes, const View& dst, const View& mask, const 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride stride, Site site) {
   Instruction i(Pipe::V, "Brcb", site);
   const std::uint32_t size = size_bytes(dst.dtype);
-  i.require(size == 2 || size == 4, Kind::Limit, format("Brcb on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
+  i.require(size == 2 || size == 4, Kind::Limit, format("Brcb on %s: 16-bit and 32-bit elements only", name(dst.dtype)),
+            "use ReinterpretCast");
   i.require(repeats <= 255, Kind::Limit, format("Brcb: %u repeats, at most 255 are possible", repeats), "split it");
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   i.read(src, 0, std::uint64_t{repeats} * 8 * size);
-  const auto block_at = [&](std::uint32_t k) { return (std::uint64_t{k / 8} * stride.repeat + std::uint64_t{k % 8} * stride.block) * kBlockBytes; };
+  const auto block_at = [&](std::uint32_t k) {
+    return (std::uint64_t{k / 8} * stride.repeat + std::uint64_t{k % 8} * stride.block) * kBlockBytes;
+  };
   for (std::uint32_t k = 0; k < repeats * 8; ++k) i.write(dst, block_at(k), kBlockBytes);
   i.cost("Brcb", repeats, dst.dtype);
   if (!i.issue()) return;
@@ -187,7 +215,8 @@ void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride
   }
 }
 
-void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base, std::uint32_t count, Site site) {
+void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base, std::uint32_t count,
+                   Site site) {
   Instruction i(Pipe::V, "Gather", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   i.read(offsets, 0, std::uint64_t{count} * 4);
@@ -198,7 +227,9 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
   if (!i.refused()) {
     i.use(offsets, 0, std::uint64_t{count} * 4, "uses as an address");
     for (std::uint32_t k = 0; k < count; ++k) {
-      i.require(at[k] % size == 0, Kind::Alignment, format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size), "offsets are in bytes");
+      i.require(at[k] % size == 0, Kind::Alignment,
+                format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size),
+                "offsets are in bytes");
       i.read(src, std::uint64_t{base} + at[k], size);
     }
   }
@@ -210,12 +241,15 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
   }
 }
 
-std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode, std::uint32_t mask_count,
-                                 std::uint32_t repeats, Stride src_stride, std::uint32_t mask_repeat_stride, Site site) {
+std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode,
+                                 std::uint32_t mask_count, std::uint32_t repeats, Stride src_stride,
+                                 std::uint32_t mask_repeat_stride, Site site) {
   Instruction i(Pipe::V, "GatherMask", site);
   const std::uint32_t size = size_bytes(dst.dtype);
-  i.require(size == 2 || size == 4, Kind::Limit, format("GatherMask on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
-  i.require(mask || (pattern >= 1 && pattern <= 7), Kind::Limit, format("GatherMask: pattern %d, 1 to 7 exist", pattern), "use one of the patterns, or a mask tensor");
+  i.require(size == 2 || size == 4, Kind::Limit,
+            format("GatherMask on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
+  i.require(mask || (pattern >= 1 && pattern <= 7), Kind::Limit, format("GatherMask: pattern %d, 1 to 7 exist", pattern),
+            "use one of the patterns, or a mask tensor");
   const std::uint32_t a_repeat = lanes_a_repeat(size);
   Lanes lanes;
   lanes.form = Lanes::FirstN;
@@ -234,7 +268,8 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
         i.read(*mask, byte, 1);
         keep = byte < mask->bytes && (i.bytes(*mask)[byte] >> (lane % 8) & 1);
       } else {
-        keep = pattern == 7 || (pattern <= 2 ? lane % 2 == static_cast<std::uint64_t>(pattern - 1) : lane % 4 == static_cast<std::uint64_t>(pattern - 3));
+        keep = pattern == 7 || (pattern <= 2 ? lane % 2 == static_cast<std::uint64_t>(pattern - 1)
+                                             : lane % 4 == static_cast<std::uint64_t>(pattern - 3));
       }
       if (keep) kept.push_back(r.offset[0] + std::uint64_t{k} * size);
     }
@@ -252,7 +287,8 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
 
 void vector_transpose16(const View& dst, const View& src, Site site) {
   Instruction i(Pipe::V, "Transpose", site);
-  i.require(size_bytes(dst.dtype) == 2, Kind::Limit, format("Transpose on %s: 16-bit elements only", name(dst.dtype)), "use TransDataTo5HD or ReinterpretCast");
+  i.require(size_bytes(dst.dtype) == 2, Kind::Limit, format("Transpose on %s: 16-bit elements only", name(dst.dtype)),
+            "use TransDataTo5HD or ReinterpretCast");
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   i.read(src, 0, 512);

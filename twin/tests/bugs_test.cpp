@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each kind of bug that the twin finds, planted in a kernel (kFixed false) beside its repaired sister (kFixed true): the one is reported
-// with both lines, the other runs silently. Auto-sync is off.
+// Each kind of bug that the twin finds, planted in a kernel (kFixed false) beside its repaired sister (kFixed true): the one
+// is reported with both lines, the other runs silently. Auto-sync is off.
+// clang-format off: reports are compared with the lines that the kernels are written on
 #include <functional>
 
 #include "support.hpp"
 
 using namespace AscendC;
-using twin::Kind;
 using twin::KernelType;
+using twin::Kind;
 
 namespace {
 
@@ -89,7 +90,8 @@ void scalar_too_early(GM_ADDR x, GM_ADDR y) {
 }
 
 struct Tiles {  // one fractal of A and B, one of C
-  LocalTensor<half> a1{TPosition::A1, 0, 256}, b1{TPosition::B1, 1024, 256}, a2{TPosition::A2, 0, 256}, b2{TPosition::B2, 0, 256};
+  LocalTensor<half> a1{TPosition::A1, 0, 256}, b1{TPosition::B1, 1024, 256}, a2{TPosition::A2, 0, 256},
+      b2{TPosition::B2, 0, 256};
   LocalTensor<float> c{TPosition::CO1, 0, 256};
   GlobalTensor<half> x, y;
   GlobalTensor<float> z;
@@ -115,7 +117,8 @@ void cube(GM_ADDR x, GM_ADDR z) {
   if (kBug == kMte1) wrong_line = __LINE__ + 1;
   LoadData(t.b2, t.b1, one);
   if (kBug == kCube) other_line = __LINE__ - 1;
-  if (kBug == kCube) SetFlag<HardEvent::MTE1_M>(0), LoadData(t.b2, t.b1, one), other_line = __LINE__, WaitFlag<HardEvent::MTE1_M>(0);
+  if (kBug == kCube)
+    SetFlag<HardEvent::MTE1_M>(0), LoadData(t.b2, t.b1, one), other_line = __LINE__, WaitFlag<HardEvent::MTE1_M>(0);
   if (kBug != kCube) order<HardEvent::MTE1_M>();
   MmadParams p(16, 16, 16, false);
   if (kBug == kCube) wrong_line = __LINE__ + 1;
@@ -314,14 +317,13 @@ template <bool kFixed>
 void sync_of_the_wrong_form(GM_ADDR, GM_ADDR) {
   WRONG SyncAll<kFixed>();
 }
-void sync_twice(GM_ADDR, GM_ADDR) {
-  WRONG SyncAll();
-}
+void sync_twice(GM_ADDR, GM_ADDR) { WRONG SyncAll(); }
 
 // ---- 10. cube layouts ----
 template <bool kFixed>
 void one_row(GM_ADDR x, GM_ADDR z) {
-  LocalTensor<half> a1(TPosition::A1, 0, 1024), b1(TPosition::B1, 8192, 1024), a2(TPosition::A2, 0, 1024), b2(TPosition::B2, 0, 1024);
+  LocalTensor<half> a1(TPosition::A1, 0, 1024), b1(TPosition::B1, 8192, 1024), a2(TPosition::A2, 0, 1024),
+      b2(TPosition::B2, 0, 1024);
   LocalTensor<float> c(TPosition::CO1, 0, 256);
   GlobalTensor<half> g;
   g.SetGlobalBuffer((__gm__ half*)x, 512);
@@ -364,8 +366,10 @@ struct Case {
   Run planted, repaired;
 };
 #define ONE(kernel, blocks, type) [](GM_ADDR a, GM_ADDR b) { RUN(kernel, blocks).as(type).auto_sync(false)(a, b); }
-#define PAIR_OF(name, kind, two, blocks, type) {#name, kind, two, ONE(name<false>, blocks, type), ONE(name<true>, blocks, type)}
-#define CUBE(bug, kind) {"cube_" #bug, kind, true, ONE(cube<bug>, 1, KernelType::AicOnly), ONE(cube<kNoBug>, 1, KernelType::AicOnly)}
+#define PAIR_OF(name, kind, two, blocks, type) \
+  { #name, kind, two, ONE(name <false>, blocks, type), ONE(name <true>, blocks, type) }
+#define CUBE(bug, kind) \
+  { "cube_" #bug, kind, true, ONE(cube<bug>, 1, KernelType::AicOnly), ONE(cube<kNoBug>, 1, KernelType::AicOnly) }
 constexpr auto kVector = KernelType::AivOnly;
 constexpr auto kHard = KernelType::MixAiv10;
 
@@ -435,7 +439,8 @@ TEST_P(Bug, SisterRunsSilently) {
   EXPECT_SILENT();
 }
 
-INSTANTIATE_TEST_SUITE_P(Planted, Bug, testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Planted, Bug, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 // ---- auto-sync ----
 TEST(AutoSync, AddsWhatTheDeviceCompilerAddsAndTimesIt) {

@@ -55,7 +55,8 @@ TEST(DeviceFile, ErrorsNameTheLineAndTheReason) {
   }
 }
 TEST(DeviceFile, SurvivesAnyText) {
-  const std::string pieces[] = {"[", "]", "a", ":", "=", ";", "\n", "cost ", "move ", "GmToUb", "limit", "1:2", "+", "1e300", "-1", "nan", "910B2", "clock_mhz", "#", " "};
+  const std::string pieces[] = {"[",     "]",   "a", ":",     "=",  ";",   "\n",    "cost ",     "move ", "GmToUb",
+                                "limit", "1:2", "+", "1e300", "-1", "nan", "910B2", "clock_mhz", "#",     " "};
   std::mt19937 random(11);
   for (int round = 0; round < 5000; ++round) {
     std::string text = random() % 2 ? "[a]\n" : "";

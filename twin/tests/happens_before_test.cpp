@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs of three pipes against a graph: the detector speaks exactly when two accesses that meet have no path between them.
+// Random programs of three pipes against a graph: the detector speaks exactly when two accesses that meet have no path
+// between them.
 #include <random>
 
 #include "support.hpp"
@@ -11,7 +12,7 @@ namespace {
 enum Op { kInstruction, kSet, kWait, kBarrier };
 struct Step {
   Op op;
-  int pipe, other;  // Set: from pipe to other. Wait: other waits for pipe
+  int pipe, other;    // Set: from pipe to other. Wait: other waits for pipe
   int reads, writes;  // buffers, −1: none
 };
 
@@ -82,8 +83,9 @@ std::vector<Step> generate(std::mt19937& random, int length, int sync_percent) {
   return out;
 }
 
-// Nodes are steps. An instruction reaches later sets and barriers of its pipe; waits and barriers reach all that follows on theirs; a set
-// reaches its wait, but holds nothing back on its own pipe. Two instructions of one pipe are ordered only through these, except that a read comes before a later write.
+// Nodes are steps. An instruction reaches later sets and barriers of its pipe; waits and barriers reach all that follows on
+// theirs; a set reaches its wait, but holds nothing back on its own pipe. Two instructions of one pipe are ordered only
+// through these, except that a read comes before a later write.
 bool has_race(const std::vector<Step>& p) {
   const std::size_t n = p.size();
   std::vector<std::vector<char>> path(n, std::vector<char>(n, 0));
@@ -123,9 +125,11 @@ std::string print(const std::vector<Step>& p) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     const Step& s = p[i];
     out += std::to_string(i + 1) + " ";
-    if (s.op == kInstruction) out += std::string(pipes[s.pipe]) + " reads " + std::to_string(s.reads) + " writes " + std::to_string(s.writes);
+    if (s.op == kInstruction)
+      out += std::string(pipes[s.pipe]) + " reads " + std::to_string(s.reads) + " writes " + std::to_string(s.writes);
     if (s.op == kBarrier) out += std::string("barrier ") + pipes[s.pipe];
-    if (s.op == kSet || s.op == kWait) out += std::string(s.op == kSet ? "set " : "wait ") + pipes[s.pipe] + "_" + pipes[s.other];
+    if (s.op == kSet || s.op == kWait)
+      out += std::string(s.op == kSet ? "set " : "wait ") + pipes[s.pipe] + "_" + pipes[s.other];
     out += "\n";
   }
   return out;

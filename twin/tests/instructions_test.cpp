@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions that are not elementwise: conversions, reductions, selections, rearrangements, padding, atomics, and the cube.
+// Instructions that are not elementwise: conversions, reductions, selections, rearrangements, padding, atomics, and the
+// cube.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -83,8 +84,10 @@ TEST(Cast, RoundsToIntegersInEveryMode) {
   EXPECT_EQ(cast<std::int32_t>(in, RoundMode::CAST_TRUNC), (V{-2, -1, -1, 0, 1, 1, 2}));
 }
 TEST(Cast, SaturatesIntegersAndTurnsNanToZero) {
-  EXPECT_EQ(cast<std::int16_t>(std::vector<float>{1e9f, -1e9f, NAN}, RoundMode::CAST_RINT), (std::vector<std::int16_t>{32767, -32768, 0}));
-  EXPECT_EQ(cast<std::int8_t>(std::vector<half>{half(300), half(-300)}, RoundMode::CAST_RINT), (std::vector<std::int8_t>{127, -128}));
+  EXPECT_EQ(cast<std::int16_t>(std::vector<float>{1e9f, -1e9f, NAN}, RoundMode::CAST_RINT),
+            (std::vector<std::int16_t>{32767, -32768, 0}));
+  EXPECT_EQ(cast<std::int8_t>(std::vector<half>{half(300), half(-300)}, RoundMode::CAST_RINT),
+            (std::vector<std::int8_t>{127, -128}));
 }
 TEST(Cast, RoundsHalvesOddAndDown) {
   const float between = 1.0f + 1.0f / 4096;
@@ -241,7 +244,8 @@ TEST(Mask, CounterModeCountsAllLanes) {
 
 // ---- moves ----
 void pad_kernel(GM_ADDR in, GM_ADDR out) {
-  DataCopyPad(ub<float>(0, 64), gm<float>(in, 64), DataCopyExtParams(3, 20, 4, 1, 0), DataCopyPadExtParams<float>(true, 1, 2, 9.0f));
+  DataCopyPad(ub<float>(0, 64), gm<float>(in, 64), DataCopyExtParams(3, 20, 4, 1, 0),
+              DataCopyPadExtParams<float>(true, 1, 2, 9.0f));
   order<HardEvent::MTE2_MTE3>();
   DataCopyPad(gm<float>(out, 64), ub<float>(0, 64), DataCopyExtParams(3, 32, 1, 8, 0));
 }
@@ -317,7 +321,8 @@ void check_cube(int m, int n, int k) {
   }
 }
 TEST(Mmad, MatchesInEveryTypeAndAtRaggedSizes) {
-  for (const auto& [m, n, k] : {std::tuple(16, 16, 16), std::tuple(48, 32, 64), std::tuple(20, 24, 40), std::tuple(100, 80, 96), std::tuple(2, 16, 48)}) {
+  for (const auto& [m, n, k] : {std::tuple(16, 16, 16), std::tuple(48, 32, 64), std::tuple(20, 24, 40),
+                                std::tuple(100, 80, 96), std::tuple(2, 16, 48)}) {
     check_cube<half, float>(m, n, k);
     check_cube<bfloat16_t, float>(m, n, k);
     check_cube<float, float>(m, n, k);
@@ -357,6 +362,7 @@ TEST(Fixpipe, RoundsToHalfAndAppliesRelu) {
 // ---- determinism ----
 TEST(Run, GivesTheSameCyclesEveryTime) {
   twin_test::Device<float> x(std::vector<float>(64, 2.0f)), y(std::vector<float>(64, 1.0f));
+  twin::settings().keep_trace = true;
   RUN(atomic_kernel, 48)(x, y);
   const double first = twin::last_timing().cycles;
   const std::string trace = twin::last_chrome_trace();
@@ -366,6 +372,8 @@ TEST(Run, GivesTheSameCyclesEveryTime) {
     EXPECT_EQ(first, twin::last_timing().cycles);
     EXPECT_EQ(trace, twin::last_chrome_trace());
   }
+  EXPECT_NE(trace.find("\"MTE2\""), std::string::npos);
+  twin::settings().keep_trace = false;
 }
 
 }  // namespace

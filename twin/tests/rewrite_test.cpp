@@ -18,11 +18,12 @@ TEST(Rewrite, KeepsTemplateArgumentsAndNamespaces) {
             "x = 1; ::twin::launcher<decltype(ns::k<float, A<B<int>>>), ns::k<float, A<B<int>>>>(n, nullptr, s)(a);");
 }
 TEST(Rewrite, UnderstandsArgumentsWithBracketsAndShifts) {
-  EXPECT_EQ(rewrite("k<<<f(a >> 1, b[2]), nullptr, s>>>(c);").text, "::twin::launcher<decltype(k), k>(f(a >> 1, b[2]), nullptr, s)(c);");
+  EXPECT_EQ(rewrite("k<<<f(a >> 1, b[2]), nullptr, s>>>(c);").text,
+            "::twin::launcher<decltype(k), k>(f(a >> 1, b[2]), nullptr, s)(c);");
 }
 TEST(Rewrite, LeavesStringsCommentsAndShiftsAlone) {
-  for (const char* text : {"const char* s = \"k<<<1>>>(x)\";", "// k<<<1>>>(x)\n", "/* k<<<1>>>(x) */", "auto r = R\"x(k<<<1>>>(y))x\";", "a = b << 3 >> c;",
-                           "char c = '<'; int n = 1'000'000;"}) {
+  for (const char* text : {"const char* s = \"k<<<1>>>(x)\";", "// k<<<1>>>(x)\n", "/* k<<<1>>>(x) */",
+                           "auto r = R\"x(k<<<1>>>(y))x\";", "a = b << 3 >> c;", "char c = '<'; int n = 1'000'000;"}) {
     const auto s = rewrite(text);
     EXPECT_EQ(s.text, text);
     EXPECT_FALSE(s.launches);
@@ -40,9 +41,11 @@ TEST(Rewrite, NamesWhatIsWrong) {
   EXPECT_EQ(rewrite("(3)<<<1>>>(x)").error, "line 1: '<<<' without a kernel's name before it");
 }
 TEST(Rewrite, ReadsKernels) {
-  const auto s = rewrite("extern \"C\" __global__ __aicore__ void one(GM_ADDR x, std::pair<int, int> p) { KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0); }\n"
-                         "template <class T> __global__ __mix__(1, 2) void two(GM_ADDR x) {}\n"
-                         "__global__ __cube__ void three();\n");
+  const auto s = rewrite(
+      "extern \"C\" __global__ __aicore__ void one(GM_ADDR x, std::pair<int, int> p) { "
+      "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0); }\n"
+      "template <class T> __global__ __mix__(1, 2) void two(GM_ADDR x) {}\n"
+      "__global__ __cube__ void three();\n");
   ASSERT_EQ(s.kernels.size(), 3u);
   EXPECT_EQ(s.kernels[0].name, "one");
   EXPECT_EQ(s.kernels[0].type, "KERNEL_TYPE_MIX_AIV_1_0");
@@ -55,8 +58,37 @@ TEST(Rewrite, ReadsKernels) {
   EXPECT_EQ(s.kernels[2].line, 3);
 }
 TEST(Rewrite, SurvivesAnyText) {
-  const std::string pieces[] = {"<<<", ">>>", "k", "<", ">", "(", ")", "{", "}", "[", "]", ",", ";", "::", "\"", "'", "R\"(", ")\"", "//", "/*", "*/", "\n", "\\", "__global__",
-                                "__mix__", "KERNEL_TASK_TYPE", "1'0", "#include", "\xEF\xBB\xBF", "=", "decltype"};
+  const std::string pieces[] = {"<<<",
+                                ">>>",
+                                "k",
+                                "<",
+                                ">",
+                                "(",
+                                ")",
+                                "{",
+                                "}",
+                                "[",
+                                "]",
+                                ",",
+                                ";",
+                                "::",
+                                "\"",
+                                "'",
+                                "R\"(",
+                                ")\"",
+                                "//",
+                                "/*",
+                                "*/",
+                                "\n",
+                                "\\",
+                                "__global__",
+                                "__mix__",
+                                "KERNEL_TASK_TYPE",
+                                "1'0",
+                                "#include",
+                                "\xEF\xBB\xBF",
+                                "=",
+                                "decltype"};
   std::mt19937 random(7);
   for (int round = 0; round < 20000; ++round) {
     std::string text;

@@ -45,14 +45,16 @@ inline std::string text(const std::vector<twin::Finding>& findings) {
 }
 
 // The findings since the last look; none, or the test says which.
-#define EXPECT_SILENT() \
-  do { \
-    const auto found = twin::take_findings(); \
+#define EXPECT_SILENT()                                   \
+  do {                                                    \
+    const auto found = twin::take_findings();             \
     EXPECT_TRUE(found.empty()) << twin_test::text(found); \
   } while (false)
 
 inline std::string at(int line) { return ":" + std::to_string(line); }
-inline bool ends_with(const std::string& s, const std::string& end) { return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0; }
+inline bool ends_with(const std::string& s, const std::string& end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
 
 inline const twin::Finding* find(const std::vector<twin::Finding>& all, twin::Kind kind) {
   for (const auto& f : all) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of vector.inc, in every element type and form, with random masks and strides, against one scalar model a row. Lanes that a mask
-// leaves out must keep their bits.
+// Every row of vector.inc, in every element type and form, with random masks and strides, against one scalar model a row.
+// Lanes that a mask leaves out must keep their bits.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -37,47 +37,51 @@ void call() {
   const UnaryRepeatParams u(p.dstBlkStride, p.src0BlkStride, p.dstRepStride, p.src0RepStride);
   const std::uint8_t repeats = static_cast<std::uint8_t>(job.repeats);
   switch (job.op) {
-#define TWIN_BINARY(name, ...)                                            \
-  case VecOp::name:                                                       \
-    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {           \
-      if (job.form == 0) AscendC::name(d, a, b, job.count);               \
-      if (job.form == 1) AscendC::name(d, a, b, job.mask, repeats, p);    \
+#define TWIN_BINARY(name, ...)                                                                      \
+  case VecOp::name:                                                                                 \
+    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {                                     \
+      if (job.form == 0) AscendC::name(d, a, b, job.count);                                         \
+      if (job.form == 1) AscendC::name(d, a, b, job.mask, repeats, p);                              \
       if (job.form == 2) AscendC::name(d, a, b, static_cast<std::uint64_t>(job.count), repeats, p); \
-    }                                                                     \
+    }                                                                                               \
     break;
 #define TWIN_BINARY_DST(name, ...) TWIN_BINARY(name)
-#define TWIN_SCALAR(name, ...)                                            \
-  case VecOp::name:                                                       \
-    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {           \
-      if (job.form == 0) AscendC::name(d, a, s, job.count);               \
-      if (job.form == 1) AscendC::name(d, a, s, job.mask, repeats, u);    \
+#define TWIN_SCALAR(name, ...)                                                                      \
+  case VecOp::name:                                                                                 \
+    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {                                     \
+      if (job.form == 0) AscendC::name(d, a, s, job.count);                                         \
+      if (job.form == 1) AscendC::name(d, a, s, job.mask, repeats, u);                              \
       if (job.form == 2) AscendC::name(d, a, s, static_cast<std::uint64_t>(job.count), repeats, u); \
-    }                                                                     \
+    }                                                                                               \
     break;
 #define TWIN_SCALAR_DST(name, ...) TWIN_SCALAR(name)
-#define TWIN_UNARY(name, ...)                                             \
-  case VecOp::name:                                                       \
-    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {           \
-      if (job.form == 0) AscendC::name(d, a, job.count);                  \
-      if (job.form == 1) AscendC::name(d, a, job.mask, repeats, u);       \
+#define TWIN_UNARY(name, ...)                                                                    \
+  case VecOp::name:                                                                              \
+    if constexpr (AscendC::detail::name##Takes<T, T>::kValue) {                                  \
+      if (job.form == 0) AscendC::name(d, a, job.count);                                         \
+      if (job.form == 1) AscendC::name(d, a, job.mask, repeats, u);                              \
       if (job.form == 2) AscendC::name(d, a, static_cast<std::uint64_t>(job.count), repeats, u); \
-    }                                                                     \
+    }                                                                                            \
     break;
 #include "twin/vector.inc"
-    default: break;
+    default:
+      break;
   }
 }
 
 template <class T>
 bool takes(VecOp op) {
   switch (op) {
-#define TWIN_BINARY(name, ...) case VecOp::name: return AscendC::detail::name##Takes<T, T>::kValue;
+#define TWIN_BINARY(name, ...) \
+  case VecOp::name:            \
+    return AscendC::detail::name##Takes<T, T>::kValue;
 #define TWIN_BINARY_DST(name, ...) TWIN_BINARY(name)
 #define TWIN_SCALAR(name, ...) TWIN_BINARY(name)
 #define TWIN_SCALAR_DST(name, ...) TWIN_BINARY(name)
 #define TWIN_UNARY(name, ...) TWIN_BINARY(name)
 #include "twin/vector.inc"
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -126,7 +130,8 @@ T model(const std::string& op, C a, C b, C d) {
     if (op == "Or") r = a | b;
     if (op == "Not") r = ~a;
     if (op == "ShiftLeft") r = a * (C(1) << b);
-    if (op == "ShiftRight") r = std::is_signed<T>::value ? C(std::floor(double(a) / double(C(1) << b))) : C(std::uint64_t(a) >> b);
+    if (op == "ShiftRight")
+      r = std::is_signed<T>::value ? C(std::floor(double(a) / double(C(1) << b))) : C(std::uint64_t(a) >> b);
     return static_cast<T>(static_cast<std::uint64_t>(r));
   } else {
     if (op == "Div") r = a / b;
@@ -149,7 +154,8 @@ void check(VecOp op, unsigned seed) {
   const std::string name = kNames[int(op)];
   std::vector<T> image(3 * kBytes / sizeof(T));
   const bool positive = name == "Ln" || name == "Sqrt" || name == "Rsqrt" || name == "Reciprocal" || name == "Div";
-  for (T& v : image) v = std::is_integral<T>::value ? T(random()) : T((positive ? 0.125f : -8.0f) + static_cast<float>(pick(4096)) / 256);
+  for (T& v : image)
+    v = std::is_integral<T>::value ? T(random()) : T((positive ? 0.125f : -8.0f) + static_cast<float>(pick(4096)) / 256);
   job.op = op;
   job.form = pick(3);
   job.repeats = 1 + pick(6);
@@ -165,7 +171,8 @@ void check(VecOp op, unsigned seed) {
   ASSERT_TRUE(found.empty()) << name << " seed " << seed << twin_test::text(found);
   std::vector<T> expected(image.begin(), image.begin() + kBytes / sizeof(T));
   const auto at = [&](int o, int repeat, int lane, int block_stride, int repeat_stride) -> T {
-    return image[static_cast<std::size_t>(o * kBytes / int(sizeof(T)) + (repeat * repeat_stride + lane / kBlock * block_stride) * kBlock + lane % kBlock)];
+    return image[static_cast<std::size_t>(o * kBytes / int(sizeof(T)) +
+                                          (repeat * repeat_stride + lane / kBlock * block_stride) * kBlock + lane % kBlock)];
   };
   const bool scalar = name.back() == 's' || name.compare(0, 5, "Shift") == 0 || name == "LeakyRelu" || name == "Axpy";
   const bool is_scalar = scalar && name != "Abs";
@@ -177,15 +184,17 @@ void check(VecOp op, unsigned seed) {
       const bool plain = job.form == 0;
       const int to = plain ? lane : (r * p.dstRepStride + lane / kBlock * p.dstBlkStride) * kBlock + lane % kBlock;
       const T a = plain ? image[kBytes / sizeof(T) + lane] : at(1, r, lane, p.src0BlkStride, p.src0RepStride);
-      const T b = is_scalar ? T(job.scalar) : plain ? image[2 * kBytes / sizeof(T) + lane] : at(2, r, lane, p.src1BlkStride, p.src1RepStride);
+      const T b = is_scalar ? T(job.scalar)
+                  : plain   ? image[2 * kBytes / sizeof(T) + lane]
+                            : at(2, r, lane, p.src1BlkStride, p.src1RepStride);
       expected[to] = model<T, C>(name, C(a), C(b), C(image[to]));
     }
   }
   const std::vector<T> got = out.values();
   for (std::size_t i = 0; i < got.size(); ++i) {
     ASSERT_EQ(std::memcmp(&got[i], &expected[i], sizeof(T)), 0)
-        << name << " " << twin::name(twin::DTypeOf<T>::kValue) << " seed " << seed << " form " << job.form << " element " << i << ": " << +static_cast<C>(got[i])
-        << ", expected " << +static_cast<C>(expected[i]);
+        << name << " " << twin::name(twin::DTypeOf<T>::kValue) << " seed " << seed << " form " << job.form << " element "
+        << i << ": " << +static_cast<C>(got[i]) << ", expected " << +static_cast<C>(expected[i]);
   }
 }
 
@@ -205,6 +214,7 @@ TEST_P(EachRow, MatchesItsModelInEveryTypeAndForm) {
   twin::settings().timing = true;
 }
 
-INSTANTIATE_TEST_SUITE_P(Vector, EachRow, testing::Range(0, int(VecOp::kCount)), [](const auto& info) { return std::string(kNames[info.param]); });
+INSTANTIATE_TEST_SUITE_P(Vector, EachRow, testing::Range(0, int(VecOp::kCount)),
+                         [](const auto& info) { return std::string(kNames[info.param]); });
 
 }  // namespace

@@ -18,7 +18,8 @@ struct Problem {
 
   Problem() {
     for (size_t i = 0; i < q.size(); ++i) q[i] = std::sin(0.3f * static_cast<float>(i));
-    for (size_t i = 0; i < k.size(); ++i) k[i] = std::sin(0.017f * static_cast<float>(i)), v[i] = std::cos(0.013f * static_cast<float>(i));
+    for (size_t i = 0; i < k.size(); ++i)
+      k[i] = std::sin(0.017f * static_cast<float>(i)), v[i] = std::cos(0.013f * static_cast<float>(i));
     aclInit(nullptr);
     aclrtSetDevice(0);
     Upload(&dq, q);

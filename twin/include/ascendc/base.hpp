@@ -23,12 +23,65 @@ namespace AscendC {
 using ::twin::Site;
 using TEventID = std::int8_t;
 
-enum class TPosition : std::uint8_t { GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC, LCM, SPM, SHM, TSCM, C2PIPE2GM, MAX };
+enum class TPosition : std::uint8_t {
+  GM,
+  A1,
+  A2,
+  B1,
+  B2,
+  C1,
+  C2,
+  CO1,
+  CO2,
+  VECIN,
+  VECOUT,
+  VECCALC,
+  LCM,
+  SPM,
+  SHM,
+  TSCM,
+  C2PIPE2GM,
+  MAX
+};
 using QuePosition = TPosition;
 
 enum class HardEvent : std::uint8_t {
-  MTE2_MTE1, MTE1_MTE2, MTE1_M, M_MTE1, MTE2_V, V_MTE2, MTE3_V, V_MTE3, M_V, V_M, V_V, MTE3_MTE1, MTE1_MTE3, MTE1_V, MTE2_M, M_MTE2, V_MTE1, M_FIX,
-  FIX_M, MTE3_MTE2, MTE2_MTE3, S_V, V_S, S_MTE2, MTE2_S, S_MTE3, MTE3_S, MTE2_FIX, FIX_MTE2, FIX_S, M_S, FIX_MTE3, MTE1_FIX, FIX_MTE1, FIX_FIX, MAX
+  MTE2_MTE1,
+  MTE1_MTE2,
+  MTE1_M,
+  M_MTE1,
+  MTE2_V,
+  V_MTE2,
+  MTE3_V,
+  V_MTE3,
+  M_V,
+  V_M,
+  V_V,
+  MTE3_MTE1,
+  MTE1_MTE3,
+  MTE1_V,
+  MTE2_M,
+  M_MTE2,
+  V_MTE1,
+  M_FIX,
+  FIX_M,
+  MTE3_MTE2,
+  MTE2_MTE3,
+  S_V,
+  V_S,
+  S_MTE2,
+  MTE2_S,
+  S_MTE3,
+  MTE3_S,
+  MTE2_FIX,
+  FIX_MTE2,
+  FIX_S,
+  M_S,
+  FIX_MTE3,
+  MTE1_FIX,
+  FIX_MTE1,
+  FIX_FIX,
+  MAX
 };
 
 enum class RoundMode : std::uint8_t { CAST_NONE, CAST_RINT, CAST_FLOOR, CAST_CEIL, CAST_ROUND, CAST_TRUNC, CAST_ODD };
@@ -62,7 +115,9 @@ constexpr int g_coreType = AIV;
 #define ASCEND_IS_AIV constexpr(true)
 #else
 struct CoreType {
-  operator int() const { return ::twin::core_kind() == ::twin::CoreKind::AIC ? AIC : AIV; }  // NOLINT: compared with AIC and AIV
+  operator int() const {
+    return ::twin::core_kind() == ::twin::CoreKind::AIC ? AIC : AIV;
+  }  // NOLINT: compared with AIC and AIV
 };
 inline constexpr CoreType g_coreType{};
 #define ASCEND_IS_AIC (::AscendC::g_coreType == ::AscendC::AIC)
@@ -89,48 +144,66 @@ std::uint64_t bits_of(T value) {
 
 constexpr ::twin::Space space_of(TPosition position) {
   switch (position) {
-    case TPosition::GM: return ::twin::Space::GM;
+    case TPosition::GM:
+      return ::twin::Space::GM;
     case TPosition::A1:
     case TPosition::B1:
     case TPosition::C1:
-    case TPosition::TSCM: return ::twin::Space::L1;
-    case TPosition::A2: return ::twin::Space::L0A;
-    case TPosition::B2: return ::twin::Space::L0B;
-    case TPosition::C2: return ::twin::Space::BT;
-    case TPosition::CO1: return ::twin::Space::L0C;
-    case TPosition::C2PIPE2GM: return ::twin::Space::FB;
-    default: return ::twin::Space::UB;
+    case TPosition::TSCM:
+      return ::twin::Space::L1;
+    case TPosition::A2:
+      return ::twin::Space::L0A;
+    case TPosition::B2:
+      return ::twin::Space::L0B;
+    case TPosition::C2:
+      return ::twin::Space::BT;
+    case TPosition::CO1:
+      return ::twin::Space::L0C;
+    case TPosition::C2PIPE2GM:
+      return ::twin::Space::FB;
+    default:
+      return ::twin::Space::UB;
   }
 }
 // Who fills a buffer of this position, and who reads it.
 constexpr ::twin::Pipe producer_of(TPosition position) {
   switch (position) {
     case TPosition::VECOUT:
-    case TPosition::VECCALC: return ::twin::Pipe::V;
+    case TPosition::VECCALC:
+      return ::twin::Pipe::V;
     case TPosition::A2:
     case TPosition::B2:
-    case TPosition::C2: return ::twin::Pipe::MTE1;
-    case TPosition::CO1: return ::twin::Pipe::M;
+    case TPosition::C2:
+      return ::twin::Pipe::MTE1;
+    case TPosition::CO1:
+      return ::twin::Pipe::M;
     case TPosition::CO2:
-    case TPosition::C2PIPE2GM: return ::twin::Pipe::FIX;
-    default: return ::twin::Pipe::MTE2;
+    case TPosition::C2PIPE2GM:
+      return ::twin::Pipe::FIX;
+    default:
+      return ::twin::Pipe::MTE2;
   }
 }
 constexpr ::twin::Pipe consumer_of(TPosition position) {
   switch (position) {
     case TPosition::VECIN:
-    case TPosition::VECCALC: return ::twin::Pipe::V;
+    case TPosition::VECCALC:
+      return ::twin::Pipe::V;
     case TPosition::A1:
     case TPosition::B1:
     case TPosition::C1:
-    case TPosition::TSCM: return ::twin::Pipe::MTE1;
+    case TPosition::TSCM:
+      return ::twin::Pipe::MTE1;
     case TPosition::A2:
     case TPosition::B2:
-    case TPosition::C2: return ::twin::Pipe::M;
+    case TPosition::C2:
+      return ::twin::Pipe::M;
     case TPosition::CO1:
     case TPosition::CO2:
-    case TPosition::C2PIPE2GM: return ::twin::Pipe::FIX;
-    default: return ::twin::Pipe::MTE3;
+    case TPosition::C2PIPE2GM:
+      return ::twin::Pipe::FIX;
+    default:
+      return ::twin::Pipe::MTE3;
   }
 }
 constexpr ::twin::Pipe pipe_of(pipe_t pipe) { return static_cast<::twin::Pipe>(pipe); }
@@ -140,12 +213,13 @@ struct EventPipes {
 };
 constexpr EventPipes pipes_of(HardEvent event) {
   using P = ::twin::Pipe;
-  constexpr EventPipes kPipes[] = {{P::MTE2, P::MTE1}, {P::MTE1, P::MTE2}, {P::MTE1, P::M},   {P::M, P::MTE1},  {P::MTE2, P::V},    {P::V, P::MTE2},
-                                   {P::MTE3, P::V},    {P::V, P::MTE3},    {P::M, P::V},      {P::V, P::M},     {P::V, P::V},       {P::MTE3, P::MTE1},
-                                   {P::MTE1, P::MTE3}, {P::MTE1, P::V},    {P::MTE2, P::M},   {P::M, P::MTE2},  {P::V, P::MTE1},    {P::M, P::FIX},
-                                   {P::FIX, P::M},     {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3}, {P::S, P::V},    {P::V, P::S},       {P::S, P::MTE2},
-                                   {P::MTE2, P::S},    {P::S, P::MTE3},    {P::MTE3, P::S},   {P::MTE2, P::FIX}, {P::FIX, P::MTE2}, {P::FIX, P::S},
-                                   {P::M, P::S},       {P::FIX, P::MTE3},  {P::MTE1, P::FIX}, {P::FIX, P::MTE1}, {P::FIX, P::FIX}};
+  constexpr EventPipes kPipes[] = {
+      {P::MTE2, P::MTE1}, {P::MTE1, P::MTE2}, {P::MTE1, P::M},    {P::M, P::MTE1},   {P::MTE2, P::V},   {P::V, P::MTE2},
+      {P::MTE3, P::V},    {P::V, P::MTE3},    {P::M, P::V},       {P::V, P::M},      {P::V, P::V},      {P::MTE3, P::MTE1},
+      {P::MTE1, P::MTE3}, {P::MTE1, P::V},    {P::MTE2, P::M},    {P::M, P::MTE2},   {P::V, P::MTE1},   {P::M, P::FIX},
+      {P::FIX, P::M},     {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3}, {P::S, P::V},      {P::V, P::S},      {P::S, P::MTE2},
+      {P::MTE2, P::S},    {P::S, P::MTE3},    {P::MTE3, P::S},    {P::MTE2, P::FIX}, {P::FIX, P::MTE2}, {P::FIX, P::S},
+      {P::M, P::S},       {P::FIX, P::MTE3},  {P::MTE1, P::FIX},  {P::FIX, P::MTE1}, {P::FIX, P::FIX}};
   return kPipes[static_cast<int>(event)];
 }
 

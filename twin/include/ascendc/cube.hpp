@@ -8,8 +8,15 @@ namespace AscendC {
 
 struct LoadData2DParams {
   LoadData2DParams() = default;
-  LoadData2DParams(std::uint16_t start, std::uint8_t repeat, std::uint16_t src, std::uint8_t reserved, std::uint16_t dst, bool transpose, std::uint8_t mode)
-      : startIndex(start), repeatTimes(repeat), srcStride(src), sid(reserved), dstGap(dst), ifTranspose(transpose), addrMode(mode) {}
+  LoadData2DParams(std::uint16_t start, std::uint8_t repeat, std::uint16_t src, std::uint8_t reserved, std::uint16_t dst,
+                   bool transpose, std::uint8_t mode)
+      : startIndex(start),
+        repeatTimes(repeat),
+        srcStride(src),
+        sid(reserved),
+        dstGap(dst),
+        ifTranspose(transpose),
+        addrMode(mode) {}
   std::uint16_t startIndex = 0;
   std::uint8_t repeatTimes = 0;
   std::uint16_t srcStride = 0;
@@ -20,7 +27,8 @@ struct LoadData2DParams {
 };
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;
-  LoadData2dTransposeParams(std::uint16_t start, std::uint8_t repeat, std::uint16_t src, std::uint16_t dst, std::uint16_t fractal, std::uint8_t mode = 0)
+  LoadData2dTransposeParams(std::uint16_t start, std::uint8_t repeat, std::uint16_t src, std::uint16_t dst,
+                            std::uint16_t fractal, std::uint8_t mode = 0)
       : startIndex(start), repeatTimes(repeat), srcStride(src), dstGap(dst), dstFracGap(fractal), addrMode(mode) {}
   std::uint16_t startIndex = 0;
   std::uint8_t repeatTimes = 0;
@@ -30,16 +38,25 @@ struct LoadData2dTransposeParams {
 template <class T>
 struct InitConstValueParams {
   InitConstValueParams() = default;
-  InitConstValueParams(std::uint16_t repeat, std::uint16_t blocks, std::uint16_t gap, T value) : repeatTimes(repeat), blockNum(blocks), dstGap(gap), initValue(value) {}
+  InitConstValueParams(std::uint16_t repeat, std::uint16_t blocks, std::uint16_t gap, T value)
+      : repeatTimes(repeat), blockNum(blocks), dstGap(gap), initValue(value) {}
   std::uint16_t repeatTimes = 0, blockNum = 0, dstGap = 0;
   T initValue = T(0);
 };
 struct MmadParams {
   MmadParams() = default;
-  MmadParams(std::uint16_t rows, std::uint16_t columns, std::uint16_t inner, bool bias, std::int32_t offset = 0, bool sparse = false, bool winograd_a = false,
-             bool winograd_b = false)
-      : m(rows), n(columns), k(inner), isBias(bias), fmOffset(offset), enSsparse(sparse), enWinogradA(winograd_a), enWinogradB(winograd_b) {}
-  MmadParams(std::uint16_t rows, std::uint16_t columns, std::uint16_t inner, std::uint8_t unit, bool from_bias_table, bool zero)
+  MmadParams(std::uint16_t rows, std::uint16_t columns, std::uint16_t inner, bool bias, std::int32_t offset = 0,
+             bool sparse = false, bool winograd_a = false, bool winograd_b = false)
+      : m(rows),
+        n(columns),
+        k(inner),
+        isBias(bias),
+        fmOffset(offset),
+        enSsparse(sparse),
+        enWinogradA(winograd_a),
+        enWinogradB(winograd_b) {}
+  MmadParams(std::uint16_t rows, std::uint16_t columns, std::uint16_t inner, std::uint8_t unit, bool from_bias_table,
+             bool zero)
       : m(rows), n(columns), k(inner), unitFlag(unit), cmatrixInitVal(zero), cmatrixSource(from_bias_table) {}
   std::uint16_t m = 0, n = 0, k = 0;
   bool isBias = false;
@@ -68,16 +85,22 @@ struct FixpipeParamsV220 {
 };
 
 template <class T>
-TWIN_API void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParams& p, Site site = Site::here()) {
-  ::twin::cube_load_2d(dst.view(), src.view(), {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.ifTranspose, p.addrMode != 0}, site);
+TWIN_API void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2DParams& p,
+                       Site site = Site::here()) {
+  ::twin::cube_load_2d(dst.view(), src.view(),
+                       {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.ifTranspose, p.addrMode != 0}, site);
 }
 template <class T>
-TWIN_API void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadData2DParams& p, Site site = Site::here()) {
-  ::twin::cube_load_2d(dst.view(), src.view(), {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.ifTranspose, p.addrMode != 0}, site);
+TWIN_API void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const LoadData2DParams& p,
+                       Site site = Site::here()) {
+  ::twin::cube_load_2d(dst.view(), src.view(),
+                       {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.ifTranspose, p.addrMode != 0}, site);
 }
 template <class T>
-TWIN_API void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2dTransposeParams& p, Site site = Site::here()) {
-  ::twin::cube_load_transpose(dst.view(), src.view(), {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.dstFracGap}, site);
+TWIN_API void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2dTransposeParams& p,
+                                    Site site = Site::here()) {
+  ::twin::cube_load_transpose(dst.view(), src.view(), {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.dstFracGap},
+                              site);
 }
 template <class T>
 TWIN_API void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<T>& p, Site site = Site::here()) {
@@ -89,8 +112,10 @@ TWIN_API void Fill(const LocalTensor<T>& dst, const InitConstValueParams<T>& p, 
 }
 
 template <class C, class A, class B>
-TWIN_API void Mmad(const LocalTensor<C>& dst, const LocalTensor<A>& fm, const LocalTensor<B>& filter, const MmadParams& p, Site site = Site::here()) {
-  ::twin::MmadCall call{dst.view(), fm.view(), filter.view(), {}, false, p.m, p.n, p.k, p.cmatrixInitVal && !p.isBias, false, p.unitFlag};
+TWIN_API void Mmad(const LocalTensor<C>& dst, const LocalTensor<A>& fm, const LocalTensor<B>& filter, const MmadParams& p,
+                   Site site = Site::here()) {
+  ::twin::MmadCall call{dst.view(), fm.view(), filter.view(), {}, false, p.m, p.n, p.k, p.cmatrixInitVal && !p.isBias,
+                        false,      p.unitFlag};
   if (!p.cmatrixInitVal && p.cmatrixSource) {
     call.from_bias = true;  // the BiasTable from its begin
     call.bias.space = ::twin::Space::BT;
@@ -99,8 +124,8 @@ TWIN_API void Mmad(const LocalTensor<C>& dst, const LocalTensor<A>& fm, const Lo
   ::twin::cube_mmad(call, site);
 }
 template <class C, class A, class B, class Bias>
-TWIN_API void Mmad(const LocalTensor<C>& dst, const LocalTensor<A>& fm, const LocalTensor<B>& filter, const LocalTensor<Bias>& bias, const MmadParams& p,
-                   Site site = Site::here()) {
+TWIN_API void Mmad(const LocalTensor<C>& dst, const LocalTensor<A>& fm, const LocalTensor<B>& filter,
+                   const LocalTensor<Bias>& bias, const MmadParams& p, Site site = Site::here()) {
   ::twin::cube_mmad({dst.view(), fm.view(), filter.view(), bias.view(), true, p.m, p.n, p.k, true, false, p.unitFlag}, site);
 }
 
@@ -130,11 +155,13 @@ template <class T, class S>
 }  // namespace detail
 
 template <class T, class S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-TWIN_API void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src, const FixpipeParamsV220& p, Site site = Site::here()) {
+TWIN_API void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src, const FixpipeParamsV220& p,
+                      Site site = Site::here()) {
   ::twin::cube_fixpipe(detail::fixpipe<T>(dst.view(), src, config.format == CO2Layout::ROW_MAJOR, p), site);
 }
 template <class T, class S, const FixpipeConfig& config = CFG_ROW_MAJOR>
-TWIN_API void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src, const FixpipeParamsV220& p, Site site = Site::here()) {
+TWIN_API void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src, const FixpipeParamsV220& p,
+                      Site site = Site::here()) {
   ::twin::cube_fixpipe(detail::fixpipe<T>(dst.view(), src, config.format == CO2Layout::ROW_MAJOR, p), site);
 }
 

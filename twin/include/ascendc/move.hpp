@@ -8,7 +8,8 @@ namespace AscendC {
 
 struct DataCopyParams {  // lengths and gaps in 32-byte blocks
   DataCopyParams() = default;
-  DataCopyParams(std::uint16_t count, std::uint16_t length, std::uint16_t src, std::uint16_t dst) : blockCount(count), blockLen(length), srcStride(src), dstStride(dst) {}
+  DataCopyParams(std::uint16_t count, std::uint16_t length, std::uint16_t src, std::uint16_t dst)
+      : blockCount(count), blockLen(length), srcStride(src), dstStride(dst) {}
   std::uint16_t blockCount = 1, blockLen = 0, srcStride = 0, dstStride = 0;
 };
 struct DataCopyExtParams {  // length in bytes; gaps in bytes on the GM side, in 32-byte blocks on the UB side
@@ -20,7 +21,8 @@ struct DataCopyExtParams {  // length in bytes; gaps in bytes on the GM side, in
 };
 struct DataCopyPadParams {
   DataCopyPadParams() = default;
-  DataCopyPadParams(bool pad, std::uint8_t left, std::uint8_t right, std::uint64_t value) : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
+  DataCopyPadParams(bool pad, std::uint8_t left, std::uint8_t right, std::uint64_t value)
+      : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   std::uint8_t leftPadding = 0, rightPadding = 0;
   std::uint64_t paddingValue = 0;
@@ -28,16 +30,24 @@ struct DataCopyPadParams {
 template <class T>
 struct DataCopyPadExtParams {
   DataCopyPadExtParams() = default;
-  DataCopyPadExtParams(bool pad, std::uint8_t left, std::uint8_t right, T value) : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
+  DataCopyPadExtParams(bool pad, std::uint8_t left, std::uint8_t right, T value)
+      : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
   bool isPad = false;
   std::uint8_t leftPadding = 0, rightPadding = 0;  // elements
   T paddingValue = T(0);
 };
 struct Nd2NzParams {
   Nd2NzParams() = default;
-  Nd2NzParams(std::uint16_t nd, std::uint16_t n, std::uint16_t d, std::uint32_t src_matrix, std::uint16_t src_row, std::uint16_t dst_c0, std::uint16_t dst_row,
-              std::uint16_t dst_matrix)
-      : ndNum(nd), nValue(n), dValue(d), srcNdMatrixStride(src_matrix), srcDValue(src_row), dstNzC0Stride(dst_c0), dstNzNStride(dst_row), dstNzMatrixStride(dst_matrix) {}
+  Nd2NzParams(std::uint16_t nd, std::uint16_t n, std::uint16_t d, std::uint32_t src_matrix, std::uint16_t src_row,
+              std::uint16_t dst_c0, std::uint16_t dst_row, std::uint16_t dst_matrix)
+      : ndNum(nd),
+        nValue(n),
+        dValue(d),
+        srcNdMatrixStride(src_matrix),
+        srcDValue(src_row),
+        dstNzC0Stride(dst_c0),
+        dstNzNStride(dst_row),
+        dstNzMatrixStride(dst_matrix) {}
   std::uint16_t ndNum = 0, nValue = 0, dValue = 0;
   std::uint32_t srcNdMatrixStride = 0;
   std::uint16_t srcDValue = 0, dstNzC0Stride = 0, dstNzNStride = 0;
@@ -53,57 +63,73 @@ inline ::twin::Blocks plain(const DataCopyParams& p) {
 }  // namespace detail
 
 template <class T>
-TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const std::uint32_t count, Site site = Site::here()) {
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const std::uint32_t count,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
 }
 template <class T>
-TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count, Site site = Site::here()) {
+TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
 }
 template <class T>
-TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count, Site site = Site::here()) {
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
 }
 template <class T>
-TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p, Site site = Site::here()) {
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(p), site);
 }
 template <class T>
-TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& p, Site site = Site::here()) {
+TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& p,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(p), site);
 }
 template <class T, class U>
-TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p, Site site = Site::here()) {
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p,
+                       Site site = Site::here()) {
   ::twin::move_blocks(dst.view(), src.view(), detail::plain(p), site);
 }
 template <class T>
-TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p, Site site = Site::here()) {
-  ::twin::move_nd2nz(dst.view(), src.view(),
-                     {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride}, site);
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p,
+                       Site site = Site::here()) {
+  ::twin::move_nd2nz(
+      dst.view(), src.view(),
+      {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride},
+      site);
 }
 
 template <class T>
-TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& p, const DataCopyPadExtParams<T>& pad,
-                          Site site = Site::here()) {
+TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& p,
+                          const DataCopyPadExtParams<T>& pad, Site site = Site::here()) {
   const std::uint64_t left = pad.leftPadding * sizeof(T), right = pad.rightPadding * sizeof(T);
   const std::uint64_t filled = (left + p.blockLen + right + 31) / 32 * 32;
-  ::twin::move_padded_in(dst.view(), src.view(), {p.blockCount, p.blockLen, std::uint64_t{p.blockLen} + p.srcStride, filled + std::uint64_t{p.dstStride} * 32},
-                         {left, right, pad.isPad, detail::bits_of(pad.paddingValue)}, site);
+  ::twin::move_padded_in(
+      dst.view(), src.view(),
+      {p.blockCount, p.blockLen, std::uint64_t{p.blockLen} + p.srcStride, filled + std::uint64_t{p.dstStride} * 32},
+      {left, right, pad.isPad, detail::bits_of(pad.paddingValue)}, site);
 }
 template <class T>
-TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p, const DataCopyPadParams& pad, Site site = Site::here()) {
+TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p,
+                          const DataCopyPadParams& pad, Site site = Site::here()) {
   T value;
   std::memcpy(&value, &pad.paddingValue, sizeof value);
   DataCopyPad(dst, src, DataCopyExtParams(p.blockCount, p.blockLen, p.srcStride, p.dstStride, 0),
               DataCopyPadExtParams<T>(pad.isPad, pad.leftPadding, pad.rightPadding, value), site);
 }
 template <class T>
-TWIN_API void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& p, Site site = Site::here()) {
+TWIN_API void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyExtParams& p,
+                          Site site = Site::here()) {
   const std::uint64_t held = (std::uint64_t{p.blockLen} + 31) / 32 * 32;
-  ::twin::move_padded_out(dst.view(), src.view(), {p.blockCount, p.blockLen, held + std::uint64_t{p.srcStride} * 32, std::uint64_t{p.blockLen} + p.dstStride}, site);
+  ::twin::move_padded_out(
+      dst.view(), src.view(),
+      {p.blockCount, p.blockLen, held + std::uint64_t{p.srcStride} * 32, std::uint64_t{p.blockLen} + p.dstStride}, site);
 }
 template <class T>
-TWIN_API void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& p, Site site = Site::here()) {
+TWIN_API void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& p,
+                          Site site = Site::here()) {
   DataCopyPad(dst, src, DataCopyExtParams(p.blockCount, p.blockLen, p.srcStride, p.dstStride, 0), site);
 }
 

@@ -86,9 +86,10 @@ class TPipe {
     ::twin::pipe_slot() = this;
   }
   template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
-  TWIN_API bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint32_t num, std::uint32_t bytes, Site site = Site::here()) {
-    queue.queue_ = ::twin::queue_init(detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src), detail::consumer_of(dst), depth,
-                                      static_cast<int>(num), bytes, site);
+  TWIN_API bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint32_t num, std::uint32_t bytes,
+                           Site site = Site::here()) {
+    queue.queue_ = ::twin::queue_init(detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src),
+                                      detail::consumer_of(dst), depth, static_cast<int>(num), bytes, site);
     return true;
   }
   template <TPosition position>

@@ -25,8 +25,12 @@ TWIN_API void PipeBarrier(Site site = Site::here()) {
 template <pipe_t src, pipe_t dst>
 class TQueSync {
  public:
-  TWIN_API void SetFlag(TEventID id, Site site = Site::here()) { ::twin::set_flag(detail::pipe_of(src), detail::pipe_of(dst), id, site); }
-  TWIN_API void WaitFlag(TEventID id, Site site = Site::here()) { ::twin::wait_flag(detail::pipe_of(src), detail::pipe_of(dst), id, site); }
+  TWIN_API void SetFlag(TEventID id, Site site = Site::here()) {
+    ::twin::set_flag(detail::pipe_of(src), detail::pipe_of(dst), id, site);
+  }
+  TWIN_API void WaitFlag(TEventID id, Site site = Site::here()) {
+    ::twin::wait_flag(detail::pipe_of(src), detail::pipe_of(dst), id, site);
+  }
 };
 
 template <std::uint8_t mode, pipe_t pipe>
@@ -43,8 +47,8 @@ TWIN_API void SyncAll(Site site = Site::here()) {
   ::twin::sync_all(isAIVOnly, site);
 }
 template <bool isAIVOnly = true>
-TWIN_API void SyncAll(const GlobalTensor<std::int32_t>& gmWorkspace, const LocalTensor<std::int32_t>& ubWorkspace, std::int32_t usedCores = 0,
-                      Site site = Site::here()) {
+TWIN_API void SyncAll(const GlobalTensor<std::int32_t>& gmWorkspace, const LocalTensor<std::int32_t>& ubWorkspace,
+                      std::int32_t usedCores = 0, Site site = Site::here()) {
   ::twin::sync_all_soft(gmWorkspace.view(), ubWorkspace.view(), usedCores, site);
 }
 
@@ -81,4 +85,6 @@ TWIN_API void set_flag(pipe_t from, pipe_t to, int id, ::twin::Site site = ::twi
 TWIN_API void wait_flag(pipe_t from, pipe_t to, int id, ::twin::Site site = ::twin::Site::here()) {
   ::twin::wait_flag(AscendC::detail::pipe_of(from), AscendC::detail::pipe_of(to), id, site);
 }
-TWIN_API void pipe_barrier(pipe_t pipe, ::twin::Site site = ::twin::Site::here()) { ::twin::pipe_barrier(AscendC::detail::pipe_of(pipe), site); }
+TWIN_API void pipe_barrier(pipe_t pipe, ::twin::Site site = ::twin::Site::here()) {
+  ::twin::pipe_barrier(AscendC::detail::pipe_of(pipe), site);
+}

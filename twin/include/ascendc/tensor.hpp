@@ -40,9 +40,15 @@ class GlobalTensor {
   TWIN_API T* GetPhyAddr() const { return reinterpret_cast<T*>(view_.addr); }
   TWIN_API T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
   TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
-  TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const { return ElementReference<T>(view_, index * sizeof(T), site); }
-  TWIN_API void SetValue(std::uint64_t index, T value, Site site = Site::here()) { ElementReference<T>(view_, index * sizeof(T), site) = value; }
-  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const { return {view_, index * sizeof(T), site}; }
+  TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
+    return ElementReference<T>(view_, index * sizeof(T), site);
+  }
+  TWIN_API void SetValue(std::uint64_t index, T value, Site site = Site::here()) {
+    ElementReference<T>(view_, index * sizeof(T), site) = value;
+  }
+  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const {
+    return {view_, index * sizeof(T), site};
+  }
   GlobalTensor operator[](std::uint64_t offset) const {
     GlobalTensor part = *this;
     part.view_.addr += offset * sizeof(T);
@@ -72,7 +78,9 @@ class LocalTensor {
  public:
   using PrimType = T;
   LocalTensor() { view_.dtype = ::twin::DTypeOf<T>::kValue; }
-  explicit LocalTensor(const ::twin::View& view, TPosition position) : view_(view), position_(position) { view_.dtype = ::twin::DTypeOf<T>::kValue; }
+  explicit LocalTensor(const ::twin::View& view, TPosition position) : view_(view), position_(position) {
+    view_.dtype = ::twin::DTypeOf<T>::kValue;
+  }
   LocalTensor(TPosition position, std::uint32_t addr, std::uint32_t count) : position_(position) {
     view_.space = detail::space_of(position);
     view_.dtype = ::twin::DTypeOf<T>::kValue;
@@ -86,7 +94,9 @@ class LocalTensor {
   TWIN_API void SetValue(std::uint32_t index, V value, Site site = Site::here()) const {
     ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site) = static_cast<T>(value);
   }
-  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const { return {view_, std::uint64_t{index} * sizeof(T), site}; }
+  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const {
+    return {view_, std::uint64_t{index} * sizeof(T), site};
+  }
   LocalTensor operator[](std::uint32_t offset) const {
     LocalTensor part = *this;
     part.view_.addr += std::uint64_t{offset} * sizeof(T);

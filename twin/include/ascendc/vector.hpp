@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector instructions. Each has three forms: a count; a bit mask, repeats and strides; a count of leading lanes, repeats and strides.
+// Vector instructions. Each has three forms: a count; a bit mask, repeats and strides; a count of leading lanes, repeats and
+// strides.
 #pragma once
 
 #include "ascendc/sync.hpp"
@@ -10,7 +11,8 @@ struct UnaryRepeatParams {
   UnaryRepeatParams() = default;
   UnaryRepeatParams(std::uint16_t dst_block, std::uint16_t src_block, std::uint16_t dst_repeat, std::uint16_t src_repeat)
       : dstBlkStride(dst_block), srcBlkStride(src_block), dstRepStride(dst_repeat), srcRepStride(src_repeat) {}
-  UnaryRepeatParams(std::uint16_t dst_block, std::uint16_t src_block, std::uint16_t dst_repeat, std::uint16_t src_repeat, bool half_block)
+  UnaryRepeatParams(std::uint16_t dst_block, std::uint16_t src_block, std::uint16_t dst_repeat, std::uint16_t src_repeat,
+                    bool half_block)
       : UnaryRepeatParams(dst_block, src_block, dst_repeat, src_repeat) {
     halfBlock = half_block;
   }
@@ -19,11 +21,16 @@ struct UnaryRepeatParams {
 };
 struct BinaryRepeatParams {
   BinaryRepeatParams() = default;
-  BinaryRepeatParams(std::uint8_t dst_block, std::uint8_t src0_block, std::uint8_t src1_block, std::uint8_t dst_repeat, std::uint8_t src0_repeat,
-                     std::uint8_t src1_repeat)
-      : dstBlkStride(dst_block), src0BlkStride(src0_block), src1BlkStride(src1_block), dstRepStride(dst_repeat), src0RepStride(src0_repeat),
+  BinaryRepeatParams(std::uint8_t dst_block, std::uint8_t src0_block, std::uint8_t src1_block, std::uint8_t dst_repeat,
+                     std::uint8_t src0_repeat, std::uint8_t src1_repeat)
+      : dstBlkStride(dst_block),
+        src0BlkStride(src0_block),
+        src1BlkStride(src1_block),
+        dstRepStride(dst_repeat),
+        src0RepStride(src0_repeat),
         src1RepStride(src1_repeat) {}
-  std::uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1, dstRepStride = 8, src0RepStride = 8, src1RepStride = 8;
+  std::uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1, dstRepStride = 8, src0RepStride = 8,
+               src1RepStride = 8;
 };
 struct CopyRepeatParams {
   CopyRepeatParams() = default;
@@ -73,80 +80,98 @@ inline ::twin::Lanes first_lanes(std::uint64_t mask, std::uint32_t repeats, bool
   return l;
 }
 template <class D, class S>
-void binary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d, const LocalTensor<S>& a, const LocalTensor<S>& b, const BinaryRepeatParams& p,
-            Site site) {
-  ::twin::vector_elementwise({op, lanes, d.view(), a.view(), b.view(), {p.dstBlkStride, p.dstRepStride}, {p.src0BlkStride, p.src0RepStride},
-                              {p.src1BlkStride, p.src1RepStride}, 0},
+void binary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d, const LocalTensor<S>& a,
+            const LocalTensor<S>& b, const BinaryRepeatParams& p, Site site) {
+  ::twin::vector_elementwise({op,
+                              lanes,
+                              d.view(),
+                              a.view(),
+                              b.view(),
+                              {p.dstBlkStride, p.dstRepStride},
+                              {p.src0BlkStride, p.src0RepStride},
+                              {p.src1BlkStride, p.src1RepStride},
+                              0},
                              site);
 }
 template <class D, class S>
-void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d, const LocalTensor<S>& a, std::uint64_t scalar, const UnaryRepeatParams& p, Site site) {
-  ::twin::vector_elementwise({op, lanes, d.view(), a.view(), {}, {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, {}, scalar}, site);
+void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d, const LocalTensor<S>& a,
+           std::uint64_t scalar, const UnaryRepeatParams& p, Site site) {
+  ::twin::vector_elementwise(
+      {op, lanes, d.view(), a.view(), {}, {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, {}, scalar},
+      site);
 }
 
 }  // namespace detail
 
 // `head` is the template head: one element type, or a destination type of its own.
-#define TWIN_BINARY_BODY(name, D, S, head)                                                                                                             \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1, const std::int32_t& count,                 \
-                          Site site = Site::here()) {                                                                                                  \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::binary(::twin::VecOp::name, detail::count_lanes(count), dst, src0, src1, BinaryRepeatParams(), site);                                      \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1, std::uint64_t mask[],                      \
-                          const std::uint8_t repeatTime, const BinaryRepeatParams& params, Site site = Site::here()) {                                \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::binary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site);                               \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1, std::uint64_t mask,                        \
-                          const std::uint8_t repeatTime, const BinaryRepeatParams& params, Site site = Site::here()) {                                \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::binary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site);                             \
+#define TWIN_BINARY_BODY(name, D, S, head)                                                                                \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
+                          const std::int32_t& count, Site site = Site::here()) {                                          \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
+    detail::binary(::twin::VecOp::name, detail::count_lanes(count), dst, src0, src1, BinaryRepeatParams(), site);         \
+  }                                                                                                                       \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
+                          std::uint64_t mask[], const std::uint8_t repeatTime, const BinaryRepeatParams& params,          \
+                          Site site = Site::here()) {                                                                     \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
+    detail::binary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site);   \
+  }                                                                                                                       \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
+                          std::uint64_t mask, const std::uint8_t repeatTime, const BinaryRepeatParams& params,            \
+                          Site site = Site::here()) {                                                                     \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
+    detail::binary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site); \
   }
-#define TWIN_SCALAR_BODY(name, D, S, head)                                                                                                             \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar, const std::int32_t& count,              \
-                          Site site = Site::here()) {                                                                                                  \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, detail::bits_of(scalar), UnaryRepeatParams(), site);                      \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar, std::uint64_t mask[],                   \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {                                 \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), params, site);              \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar, std::uint64_t mask,                     \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {                                 \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");                                         \
-    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), params, site);            \
+#define TWIN_SCALAR_BODY(name, D, S, head)                                                                                  \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar,             \
+                          const std::int32_t& count, Site site = Site::here()) {                                            \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");               \
+    detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, detail::bits_of(scalar), UnaryRepeatParams(),  \
+                  site);                                                                                                    \
+  }                                                                                                                         \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar,             \
+                          std::uint64_t mask[], const std::uint8_t repeatTime, const UnaryRepeatParams& params,             \
+                          Site site = Site::here()) {                                                                       \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");               \
+    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar),   \
+                  params, site);                                                                                            \
+  }                                                                                                                         \
+  head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar,             \
+                          std::uint64_t mask, const std::uint8_t repeatTime, const UnaryRepeatParams& params,               \
+                          Site site = Site::here()) {                                                                       \
+    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");               \
+    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), \
+                  params, site);                                                                                            \
   }
-#define TWIN_UNARY_BODY(name, head)                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count, Site site = Site::here()) {                  \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");                                            \
-    detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);                                            \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[], const std::uint8_t repeatTime,                    \
-                          const UnaryRepeatParams& params, Site site = Site::here()) {                                                                \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");                                            \
-    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);                                    \
-  }                                                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask, const std::uint8_t repeatTime,                      \
-                          const UnaryRepeatParams& params, Site site = Site::here()) {                                                                \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");                                            \
-    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);                                  \
+#define TWIN_UNARY_BODY(name, head)                                                                                   \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count,            \
+                          Site site = Site::here()) {                                                                 \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
+    detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);           \
+  }                                                                                                                   \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],                 \
+                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
+    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);    \
+  }                                                                                                                   \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask,                   \
+                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
+    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);  \
   }
 
 // What an instruction takes: one type of the row's list; an accumulating one also half into float.
-#define TWIN_TAKES(name, types, widens)                                                                                            \
-  namespace detail {                                                                                                               \
-  template <class D, class S>                                                                                                      \
-  struct name##Takes {                                                                                                             \
-    static constexpr auto kD = ::twin::DTypeOf<D>::kValue, kS = ::twin::DTypeOf<S>::kValue;                                        \
-    static constexpr bool wide() {                                                                                                 \
-      using namespace ::twin;                                                                                                      \
-      return kD == kS ? ((types) & bit(kD)) != 0 : (widens) && kD == DType::F32 && kS == DType::F16;                               \
-    }                                                                                                                              \
-    static constexpr bool kValue = wide();                                                                                         \
-  };                                                                                                                               \
+#define TWIN_TAKES(name, types, widens)                                                            \
+  namespace detail {                                                                               \
+  template <class D, class S>                                                                      \
+  struct name##Takes {                                                                             \
+    static constexpr auto kD = ::twin::DTypeOf<D>::kValue, kS = ::twin::DTypeOf<S>::kValue;        \
+    static constexpr bool wide() {                                                                 \
+      using namespace ::twin;                                                                      \
+      return kD == kS ? ((types)&bit(kD)) != 0 : (widens) && kD == DType::F32 && kS == DType::F16; \
+    }                                                                                              \
+    static constexpr bool kValue = wide();                                                         \
+  };                                                                                               \
   }
 #define TWIN_HEAD_ONE template <class T, bool isSetMask = true>
 #define TWIN_HEAD_TWO template <class T, class U, bool isSetMask = true>
@@ -165,124 +190,150 @@ void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d
 
 // ---- fill, copy, convert ----
 template <class T>
-TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, const std::int32_t& count, Site site = Site::here()) {
+TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, const std::int32_t& count,
+                        Site site = Site::here()) {
   ::twin::vector_duplicate(detail::count_lanes(count), dst.view(), {}, detail::bits_of(scalar), site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask[], const std::uint8_t repeatTime,
-                        const std::uint16_t dstBlockStride, const std::uint8_t dstRepeatStride, Site site = Site::here()) {
-  ::twin::vector_duplicate(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride}, detail::bits_of(scalar), site);
+TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask[],
+                        const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
+                        const std::uint8_t dstRepeatStride, Site site = Site::here()) {
+  ::twin::vector_duplicate(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
+                           detail::bits_of(scalar), site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask, const std::uint8_t repeatTime,
-                        const std::uint16_t dstBlockStride, const std::uint8_t dstRepeatStride, Site site = Site::here()) {
-  ::twin::vector_duplicate(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride}, detail::bits_of(scalar), site);
+TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask,
+                        const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
+                        const std::uint8_t dstRepeatStride, Site site = Site::here()) {
+  ::twin::vector_duplicate(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
+                           detail::bits_of(scalar), site);
 }
 template <class T>
-TWIN_API void CreateVecIndex(const LocalTensor<T>& dst, const detail::Given<T>& firstValue, std::uint32_t count, Site site = Site::here()) {
+TWIN_API void CreateVecIndex(const LocalTensor<T>& dst, const detail::Given<T>& firstValue, std::uint32_t count,
+                             Site site = Site::here()) {
   ::twin::vector_index(dst.view(), detail::bits_of(firstValue), count, site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[], const std::uint8_t repeatTime, const CopyRepeatParams& p,
-                   Site site = Site::here()) {
-  ::twin::vector_copy(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstStride, p.dstRepeatSize}, {p.srcStride, p.srcRepeatSize}, site);
+TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[], const std::uint8_t repeatTime,
+                   const CopyRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_copy(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstStride, p.dstRepeatSize},
+                      {p.srcStride, p.srcRepeatSize}, site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask, const std::uint8_t repeatTime, const CopyRepeatParams& p,
-                   Site site = Site::here()) {
-  ::twin::vector_copy(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstStride, p.dstRepeatSize}, {p.srcStride, p.srcRepeatSize}, site);
+TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask, const std::uint8_t repeatTime,
+                   const CopyRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_copy(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
+                      {p.dstStride, p.dstRepeatSize}, {p.srcStride, p.srcRepeatSize}, site);
 }
 template <class D, class S>
-TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint32_t count, Site site = Site::here()) {
+TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint32_t count,
+                   Site site = Site::here()) {
   ::twin::vector_cast(detail::count_lanes(count), dst.view(), src.view(), {}, {}, static_cast<::twin::Round>(mode), site);
 }
 template <class D, class S, bool isSetMask = true>
-TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask[], const std::uint8_t repeatTime,
-                   const UnaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_cast(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride},
-                      static_cast<::twin::Round>(mode), site);
+TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask[],
+                   const std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_cast(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
+                      {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode),
+                      site);
 }
 template <class D, class S, bool isSetMask = true>
-TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask, const std::uint8_t repeatTime,
-                   const UnaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_cast(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstBlkStride, p.dstRepStride},
-                      {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode), site);
+TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask,
+                   const std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_cast(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
+                      {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode),
+                      site);
 }
 
 // ---- compare and select ----
 template <class T, class U>
-TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode, std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), &src1.view(), 0, static_cast<::twin::Compare>(mode), {}, {}, "Compare", site);
+TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
+                      std::uint32_t count, Site site = Site::here()) {
+  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), &src1.view(), 0,
+                         static_cast<::twin::Compare>(mode), {}, {}, "Compare", site);
 }
 template <class T, class U, bool isSetMask = true>
-TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode, const std::uint64_t mask,
-                      std::uint8_t repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), &src1.view(), 0, static_cast<::twin::Compare>(mode),
-                         {p.src0BlkStride, p.src0RepStride}, {p.src1BlkStride, p.src1RepStride}, "Compare", site);
+TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
+                      const std::uint64_t mask, std::uint8_t repeatTime, const BinaryRepeatParams& p,
+                      Site site = Site::here()) {
+  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), &src1.view(), 0,
+                         static_cast<::twin::Compare>(mode), {p.src0BlkStride, p.src0RepStride},
+                         {p.src1BlkStride, p.src1RepStride}, "Compare", site);
 }
 template <class T, class U>
-TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE mode, std::uint32_t count,
+TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1,
+                            CMPMODE mode, std::uint32_t count, Site site = Site::here()) {
+  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), nullptr, detail::bits_of(src1),
+                         static_cast<::twin::Compare>(mode), {}, {}, "CompareScalar", site);
+}
+template <class T, class U, bool isSetMask = true>
+TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1,
+                            CMPMODE mode, const std::uint64_t mask, std::uint8_t repeatTime, const UnaryRepeatParams& p,
                             Site site = Site::here()) {
-  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), nullptr, detail::bits_of(src1), static_cast<::twin::Compare>(mode), {}, {},
+  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), nullptr,
+                         detail::bits_of(src1), static_cast<::twin::Compare>(mode), {p.srcBlkStride, p.srcRepStride}, {},
                          "CompareScalar", site);
 }
-template <class T, class U, bool isSetMask = true>
-TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE mode, const std::uint64_t mask,
-                            std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), nullptr, detail::bits_of(src1),
-                         static_cast<::twin::Compare>(mode), {p.srcBlkStride, p.srcRepStride}, {}, "CompareScalar", site);
-}
 template <class T, class U>
-TWIN_API void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE mode, std::uint32_t count, Site site = Site::here()) {
+TWIN_API void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE mode,
+                       std::uint32_t count, Site site = Site::here()) {
   CompareScalar(dst, src0, src1, mode, count, site);
 }
 template <class T, class U>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, const LocalTensor<T>& src1, SELMODE mode,
-                     std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), &src1.view(), 0, mode == SELMODE::VSEL_CMPMASK_SPR, {}, {}, {}, site);
+TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+                     const LocalTensor<T>& src1, SELMODE mode, std::uint32_t count, Site site = Site::here()) {
+  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), &src1.view(), 0,
+                        mode == SELMODE::VSEL_CMPMASK_SPR, {}, {}, {}, site);
 }
 template <class T, class U, bool isSetMask = true>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, const LocalTensor<T>& src1, SELMODE mode,
-                     std::uint64_t mask, std::uint8_t repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(), &src1.view(), 0,
-                        mode == SELMODE::VSEL_CMPMASK_SPR, {p.dstBlkStride, p.dstRepStride}, {p.src0BlkStride, p.src0RepStride},
-                        {p.src1BlkStride, p.src1RepStride}, site);
+TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+                     const LocalTensor<T>& src1, SELMODE mode, std::uint64_t mask, std::uint8_t repeatTime,
+                     const BinaryRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(),
+                        &src1.view(), 0, mode == SELMODE::VSEL_CMPMASK_SPR, {p.dstBlkStride, p.dstRepStride},
+                        {p.src0BlkStride, p.src0RepStride}, {p.src1BlkStride, p.src1RepStride}, site);
 }
 template <class T, class U>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, detail::Given<T> src1, SELMODE mode, std::uint32_t count,
-                     Site site = Site::here()) {
-  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), nullptr, detail::bits_of(src1), false, {}, {}, {}, site);
+TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+                     detail::Given<T> src1, SELMODE mode, std::uint32_t count, Site site = Site::here()) {
+  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), nullptr, detail::bits_of(src1),
+                        false, {}, {}, {}, site);
   (void)mode;
 }
 template <class T, class U, bool isSetMask = true>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0, detail::Given<T> src1, SELMODE mode, std::uint64_t mask,
-                     std::uint8_t repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(), nullptr, detail::bits_of(src1), false,
-                        {p.dstBlkStride, p.dstRepStride}, {p.src0BlkStride, p.src0RepStride}, {}, site);
+TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
+                     detail::Given<T> src1, SELMODE mode, std::uint64_t mask, std::uint8_t repeatTime,
+                     const BinaryRepeatParams& p, Site site = Site::here()) {
+  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(), nullptr,
+                        detail::bits_of(src1), false, {p.dstBlkStride, p.dstRepStride}, {p.src0BlkStride, p.src0RepStride},
+                        {}, site);
   (void)mode;
 }
 
 // ---- rearrange ----
 template <class T>
-TWIN_API void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint8_t repeatTime, const BrcbRepeatParams& p, Site site = Site::here()) {
+TWIN_API void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint8_t repeatTime,
+                   const BrcbRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_brcb(dst.view(), src.view(), repeatTime, {p.dstBlkStride, p.dstRepStride}, site);
 }
 template <class T>
-TWIN_API void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<std::uint32_t>& srcOffset, const std::uint32_t srcBaseAddr,
-                     const std::uint32_t count, Site site = Site::here()) {
+TWIN_API void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<std::uint32_t>& srcOffset,
+                     const std::uint32_t srcBaseAddr, const std::uint32_t count, Site site = Site::here()) {
   ::twin::vector_gather(dst.view(), src.view(), srcOffset.view(), srcBaseAddr, count, site);
 }
 template <class T>
-TWIN_API void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const std::uint8_t src1Pattern, const bool reduceMode, const std::uint32_t mask,
-                         const GatherMaskParams& p, std::uint64_t& rsvdCnt, Site site = Site::here()) {
-  rsvdCnt = ::twin::vector_gather_mask(dst.view(), src0.view(), nullptr, src1Pattern, reduceMode, mask, p.repeatTimes, {p.src0BlockStride, p.src0RepeatStride},
-                                       p.src1RepeatStride, site);
+TWIN_API void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const std::uint8_t src1Pattern,
+                         const bool reduceMode, const std::uint32_t mask, const GatherMaskParams& p, std::uint64_t& rsvdCnt,
+                         Site site = Site::here()) {
+  rsvdCnt = ::twin::vector_gather_mask(dst.view(), src0.view(), nullptr, src1Pattern, reduceMode, mask, p.repeatTimes,
+                                       {p.src0BlockStride, p.src0RepeatStride}, p.src1RepeatStride, site);
 }
 template <class T, class U>
-TWIN_API void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<U>& src1Pattern, const bool reduceMode,
-                         const std::uint32_t mask, const GatherMaskParams& p, std::uint64_t& rsvdCnt, Site site = Site::here()) {
-  rsvdCnt = ::twin::vector_gather_mask(dst.view(), src0.view(), &src1Pattern.view(), 0, reduceMode, mask, p.repeatTimes, {p.src0BlockStride, p.src0RepeatStride},
-                                       p.src1RepeatStride, site);
+TWIN_API void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<U>& src1Pattern,
+                         const bool reduceMode, const std::uint32_t mask, const GatherMaskParams& p, std::uint64_t& rsvdCnt,
+                         Site site = Site::here()) {
+  rsvdCnt = ::twin::vector_gather_mask(dst.view(), src0.view(), &src1Pattern.view(), 0, reduceMode, mask, p.repeatTimes,
+                                       {p.src0BlockStride, p.src0RepeatStride}, p.src1RepeatStride, site);
 }
 template <class T>
 TWIN_API void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src, Site site = Site::here()) {

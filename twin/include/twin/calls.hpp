@@ -8,9 +8,10 @@
 
 namespace twin {
 
-inline constexpr std::uint32_t kI8 = bit(DType::I8), kU8 = bit(DType::U8), kI16 = bit(DType::I16), kU16 = bit(DType::U16), kI32 = bit(DType::I32),
-                               kU32 = bit(DType::U32), kI64 = bit(DType::I64), kU64 = bit(DType::U64), kF16 = bit(DType::F16),
-                               kBF16 = bit(DType::BF16), kF32 = bit(DType::F32);
+inline constexpr std::uint32_t kI8 = bit(DType::I8), kU8 = bit(DType::U8), kI16 = bit(DType::I16), kU16 = bit(DType::U16),
+                               kI32 = bit(DType::I32), kU32 = bit(DType::U32), kI64 = bit(DType::I64),
+                               kU64 = bit(DType::U64), kF16 = bit(DType::F16), kBF16 = bit(DType::BF16),
+                               kF32 = bit(DType::F32);
 
 enum class VecOp : std::uint8_t {
 #define TWIN_BINARY(name, ...) name,
@@ -25,9 +26,9 @@ enum class VecOp : std::uint8_t {
 // Which lanes a vector instruction works on, in one of its three forms. Strides are in 32-byte blocks.
 struct Lanes {
   enum Form : std::uint8_t { Count, BitMask, FirstN } form = Count;
-  bool set_mask = true;         // false: the mask register as it stands
-  std::uint32_t count = 0;      // Count: elements. FirstN: lanes of a repeat
-  std::uint64_t mask[2] = {};   // BitMask
+  bool set_mask = true;        // false: the mask register as it stands
+  std::uint32_t count = 0;     // Count: elements. FirstN: lanes of a repeat
+  std::uint64_t mask[2] = {};  // BitMask
   std::uint32_t repeats = 1;
 };
 struct Stride {
@@ -47,51 +48,57 @@ void vector_duplicate(const Lanes& lanes, const View& dst, Stride dst_stride, st
 void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Site site);  // CreateVecIndex
 
 enum class Round : std::uint8_t { None, Rint, Floor, Ceil, Round, Trunc, Odd };
-void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round round, Site site);
+void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round round,
+                 Site site);
 
 enum class Compare : std::uint8_t { LT, GT, EQ, LE, GE, NE };
 // dst: one bit a lane, packed. src1 null: the scalar.
-void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar, Compare how, Stride src0_stride,
-                    Stride src1_stride, const char* name, Site site);
+void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
+                    Compare how, Stride src0_stride, Stride src1_stride, const char* name, Site site);
 // mask_repeats: the same bits for each repeat (mode 0); otherwise they go on. src1 null: the scalar.
-void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1, std::uint64_t scalar, bool mask_repeats,
-                   Stride dst_stride, Stride src0_stride, Stride src1_stride, Site site);
+void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1,
+                   std::uint64_t scalar, bool mask_repeats, Stride dst_stride, Stride src0_stride, Stride src1_stride,
+                   Site site);
 
 enum class Reduce : std::uint8_t { Sum, Max, Min };
 enum class ReduceOut : std::uint8_t { ValueIndex, IndexValue, Value, Index };
-void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
-                  const char* name, Site site);
+void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src,
+                  std::uint32_t dst_repeat_stride, Stride src_stride, const char* name, Site site);
 // Each 32-byte block of the source becomes one element (Sum, Max, Min); pairs: each two neighbours become one (Sum).
-void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src, std::uint32_t dst_repeat_stride, Stride src_stride,
-                  const char* name, Site site);
+void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src,
+                  std::uint32_t dst_repeat_stride, Stride src_stride, const char* name, Site site);
 // The forms over many repeats, which the library builds from several instructions and a work tensor.
-void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work, std::uint32_t src_repeat_stride, bool index, Site site);
+void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work,
+                std::uint32_t src_repeat_stride, bool index, Site site);
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride dst_stride, Site site);
-void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count, Site site);
+void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count,
+                   Site site);
 // Returns how many elements were kept.
-std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode, std::uint32_t mask_count,
-                                 std::uint32_t repeats, Stride src_stride, std::uint32_t mask_repeat_stride, Site site);
+std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode,
+                                 std::uint32_t mask_count, std::uint32_t repeats, Stride src_stride,
+                                 std::uint32_t mask_repeat_stride, Site site);
 void vector_transpose16(const View& dst, const View& src, Site site);
 void vector_copy(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Site site);
 
 // ---- moves ----
 struct Blocks {
   std::uint32_t count = 1;
-  std::uint64_t bytes = 0;                 // of one block
+  std::uint64_t bytes = 0;                   // of one block
   std::uint64_t src_step = 0, dst_step = 0;  // from one block's begin to the next
 };
 // Between any two memories that have a path: GM↔UB, GM→L1, UB→UB, UB→L1, L1→GM, L1→BiasTable.
 void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site);
 struct Pad {
   std::uint64_t left_bytes = 0, right_bytes = 0;
-  bool given = false;          // with a value
-  std::uint64_t value = 0;     // bits of an element
+  bool given = false;       // with a value
+  std::uint64_t value = 0;  // bits of an element
 };
 void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site);
 void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Site site);
 struct Nd2Nz {  // sizes in elements
-  std::uint32_t matrices, rows, columns, src_matrix_stride, src_row_stride, dst_column_stride, dst_row_stride, dst_matrix_stride;
+  std::uint32_t matrices, rows, columns, src_matrix_stride, src_row_stride, dst_column_stride, dst_row_stride,
+      dst_matrix_stride;
 };
 void move_nd2nz(const View& dst, const View& src, const Nd2Nz& shape, Site site);
 
@@ -105,7 +112,8 @@ struct LoadTranspose {
   std::uint32_t first, repeats, src_stride, dst_gap, dst_fractal_gap;
 };
 void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site);
-void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap_blocks, std::uint64_t value, Site site);
+void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap_blocks, std::uint64_t value,
+               Site site);
 
 struct MmadCall {
   View c, a, b, bias;

@@ -54,7 +54,7 @@ enum class Atomic : std::uint8_t { None, Add, Max, Min };
 void set_atomic(Atomic kind, DType dtype, Site site);
 
 // ---- TPipe ----
-void*& pipe_slot();            // the core's TPipe, for GetTPipePtr
+void*& pipe_slot();           // the core's TPipe, for GetTPipePtr
 std::uint64_t& tiling_key();  // for TILING_KEY_IS
 struct Queue;
 std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site);  // the offset of the buffer
@@ -73,7 +73,7 @@ bool queue_vacant(const Queue* queue);
 enum class KernelType : std::uint8_t { Unset, AivOnly, AicOnly, MixAiv10, MixAic10, MixAic11, MixAic12 };
 using Invoke = void (*)(const void* arguments);  // runs one core's stream
 struct LaunchRequest {
-  const char* kernel;     // its spelling, the same in every pass
+  const char* kernel;  // its spelling, the same in every pass
   Site site;
   std::uint32_t blocks;
   const void* arguments;  // a tuple that Invoke understands
@@ -115,7 +115,8 @@ class Launch<void(Parameters...), kKernel> {
 
   template <class... Given>
   void operator()(Given&&... given) const {
-    static_assert(sizeof...(Given) == sizeof...(Parameters), "the launch passes another number of arguments than the kernel takes");
+    static_assert(sizeof...(Given) == sizeof...(Parameters),
+                  "the launch passes another number of arguments than the kernel takes");
     const Tuple arguments(convert<std::decay_t<Parameters>>(given)...);
     (void)kRegistered;
     launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device compiler's keywords. twincc puts this header before every file, since a file may use them before it includes anything.
+// The device compiler's keywords. twincc puts this header before every file, since a file may use them before it includes
+// anything.
 #pragma once
 
 #define __aicore__

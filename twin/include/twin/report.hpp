@@ -9,8 +9,23 @@
 namespace twin {
 
 enum class Kind : std::uint8_t {
-  ReadAfterWrite, WriteAfterRead, WriteAfterWrite, GmRace, StaleCache, OutOfBounds, UseAfterFree, Capacity, Alignment, Limit,
-  Uninitialised, Flag, Queue, Deadlock, CubeLayout, KernelType, AtomicOrder
+  ReadAfterWrite,
+  WriteAfterRead,
+  WriteAfterWrite,
+  GmRace,
+  StaleCache,
+  OutOfBounds,
+  UseAfterFree,
+  Capacity,
+  Alignment,
+  Limit,
+  Uninitialised,
+  Flag,
+  Queue,
+  Deadlock,
+  CubeLayout,
+  KernelType,
+  AtomicOrder
 };
 const char* name(Kind kind);
 
@@ -22,8 +37,8 @@ struct Finding {
   std::string line_b{};  // file:line of its counterpart, "" if there is none
   std::string core{};    // "AIV 3", "AIC 0"
   std::string pipe_a{}, pipe_b{};
-  std::string range{};   // "UB [0x100, 0x180)"
-  std::string fix{};     // what would repair it
+  std::string range{};  // "UB [0x100, 0x180)"
+  std::string fix{};    // what would repair it
   std::uint64_t count = 1;
 };
 
@@ -53,7 +68,7 @@ struct Timing {
 const Timing& last_timing();
 std::string to_text(const Timing& timing);
 std::string to_json(const Timing& timing);
-std::string last_chrome_trace();
+std::string last_chrome_trace();  // "" unless Settings asks for it
 
 // Settings; the variable TWIN (see docs/twin.md) sets the same. They hold from the next launch on.
 struct Settings {
@@ -61,6 +76,7 @@ struct Settings {
   int auto_sync = -1;            // −1: as the kernel was compiled
   bool timing = true;            // model the time of each launch
   bool print_timing = false;     // and print it
+  bool keep_trace = false;       // make last_chrome_trace() though no file is asked for
   std::string trace, json;       // files to write
 };
 Settings& settings();

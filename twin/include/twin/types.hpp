@@ -30,9 +30,9 @@ const char* name(DType dtype);
 
 template <class T>
 struct DTypeOf;
-#define TWIN_DTYPE(type, value)                  \
-  template <>                                    \
-  struct DTypeOf<type> {                         \
+#define TWIN_DTYPE(type, value)                   \
+  template <>                                     \
+  struct DTypeOf<type> {                          \
     static constexpr DType kValue = DType::value; \
   };
 TWIN_DTYPE(std::int8_t, I8)
@@ -53,7 +53,9 @@ TWIN_DTYPE(float, F32)
 struct Site {
   const char* file = "";
   std::uint32_t line = 0;
-  static constexpr Site here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) { return {file, line}; }
+  static constexpr Site here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
 // A tensor as an instruction gets it: where it lies, how long it is, and which buffer of a TPipe it came from.

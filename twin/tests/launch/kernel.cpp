@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_operator.h"
 using namespace AscendC;
-struct Tiling { uint32_t n; };
+struct Tiling {
+  uint32_t n;
+};
 extern "C" __global__ __aicore__ void twice(GM_ADDR x, GM_ADDR y, GM_ADDR tiling) {
   KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
   REGISTER_TILING_DEFAULT(Tiling);
