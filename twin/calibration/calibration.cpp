@@ -184,24 +184,42 @@ void moves(std::vector<Row>* rows) {
   };
   constexpr auto kVector = KernelType::AivOnly;
   constexpr auto kCube = KernelType::AicOnly;
-  path("GM to L1", [&] { LAUNCH(gm_to_l1, 1, kCube)
-                         (p); },
+  path("GM to L1",
+       [&] {
+         LAUNCH(gm_to_l1, 1, kCube)
+         (p);
+       },
        {{1024, 173}, {16384, 295}, {32768, 373}, {65536, 623}, {131072, 945}});
-  path("GM to L1, ND to NZ", [&] { LAUNCH(gm_to_l1_nz, 1, kCube)
-                                   (p); },
+  path("GM to L1, ND to NZ",
+       [&] {
+         LAUNCH(gm_to_l1_nz, 1, kCube)
+         (p);
+       },
        {{4096, 781}, {16384, 794}, {32768, 784}, {65536, 824}, {131072, 1149}});
-  path("GM to UB", [&] { LAUNCH(gm_to_ub, 1, kVector)
-                         (p); },
+  path("GM to UB",
+       [&] {
+         LAUNCH(gm_to_ub, 1, kVector)
+         (p);
+       },
        {{1024, 225}, {16384, 300}, {32768, 485}, {65536, 747}, {131072, 1229}});
   path("UB to GM", [&] { LAUNCH(ub_to_gm, 1, kVector)(p); }, {{1024, 151}, {16384, 316}, {32768, 507}, {65536, 993}});
-  path("L0C to GM", [&] { LAUNCH(l0c_to_gm, 1, kCube)
-                          (p); },
+  path("L0C to GM",
+       [&] {
+         LAUNCH(l0c_to_gm, 1, kCube)
+         (p);
+       },
        {{1024, 83}, {16384, 135}, {32768, 273}, {65536, 559}, {131072, 1116}});
-  path("L1 to L0A", [&] { LAUNCH(l1_to_l0<TPosition::A2>, 1, kCube)
-                          (p); },
+  path("L1 to L0A",
+       [&] {
+         LAUNCH(l1_to_l0<TPosition::A2>, 1, kCube)
+         (p);
+       },
        {{1024, 6}, {16384, 64}, {32768, 127}, {65536, 251}});
-  path("L1 to L0B", [&] { LAUNCH(l1_to_l0<TPosition::B2>, 1, kCube)
-                          (p); },
+  path("L1 to L0B",
+       [&] {
+         LAUNCH(l1_to_l0<TPosition::B2>, 1, kCube)
+         (p);
+       },
        {{1024, 10}, {16384, 127}, {32768, 251}, {65536, 500}});
   aclrtFree(p);
 }
