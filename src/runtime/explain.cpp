@@ -129,7 +129,8 @@ void explain_kernel(const Plan::Impl& impl, Kernel kernel, Table& out) {
   out.row(decode ? "decode kernel" : "prefill kernel",
           format("%lld sequence%s of %s rows a kv head (%s %lld), key tiles of %lld", static_cast<long long>(k.sequences),
                  k.sequences == 1 ? "" : "s", range(k.min_rows, k.max_rows).c_str(), decode ? "at most" : "more than",
-                 static_cast<long long>(impl.candidate->table->decode_max_rows), static_cast<long long>(k.tile_kv)));
+                 static_cast<long long>(impl.candidate->table->decode_max_rows[static_cast<int>(impl.problem.dtype)]),
+                 static_cast<long long>(k.tile_kv)));
   const char* why = impl.problem.kv_chunk > 0 ? "as kv_chunk asks" : "a constant of the kernel";
   out.row("  keys", k.max_chunk == 0 ? "not split: there are enough row tiles to share"
                                      : format("chunks of %s (%s), %s a sequence", range(k.min_chunk, k.max_chunk).c_str(),

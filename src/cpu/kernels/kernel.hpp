@@ -125,7 +125,7 @@ struct KernelTable {
   AttentionKernel decode[3];  // by DTypeIndex
   AttentionKernel prefill[3];
   MergeFn merge[3];
-  std::int32_t decode_max_rows;  // rows of a kv head up to which decode is the faster one
+  std::int32_t decode_max_rows[3];  // by DTypeIndex: rows of a kv head up to which decode is the faster one
 };
 
 }  // namespace tessera::cpu

@@ -50,7 +50,7 @@ Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl) {
 
   // A kernel that is not there has no tile; any will do, since a plan that needs it is refused.
   const planner::KernelLimits limits{std::max(table.decode[dtype].tile_kv, 1), std::max(table.prefill[dtype].tile_kv, 1),
-                                     table.decode_max_rows};
+                                     table.decode_max_rows[dtype]};
   auto planned = planner::plan_cpu(p, limits, impl.model, impl.max_threads);
   if (!planned) return planned.status();
   impl.cpu = std::move(*planned);
