@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 
 PEER_SCRIPTS = pathlib.Path(__file__).resolve().parent / "peers"
@@ -22,6 +23,7 @@ class Worker:
                                         text=True, env=environment)
 
     def ask(self, *request):
+        self.process.send_signal(signal.SIGCONT)
         try:
             self.process.stdin.write("\t".join(str(x) for x in request) + "\n")
             self.process.stdin.flush()
@@ -36,9 +38,13 @@ class Worker:
         raise WorkerError("the worker ended")
 
     def times(self, repeats):
-        return [float(t) for t in self.ask("run", repeats).split()]
+        """Seconds of each run. The process stands still afterwards, or its threads might spin during others' turns."""
+        times = [float(t) for t in self.ask("run", repeats).split()]
+        self.process.send_signal(signal.SIGSTOP)
+        return times
 
     def close(self):
+        self.process.send_signal(signal.SIGCONT)
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait()
