@@ -14,7 +14,7 @@ def draw(results, path):
     """One line a problem, with as many threads as were measured at most; left of 1 a peer is faster, right of it slower."""
     threads = max(r["threads"] for r in results if "threads" in r)
     rows = [r for r in results if r.get("threads") == threads and r.get("ratio")][::-1]  # the first on top
-    plt.rcParams.update({"svg.hashsalt": "tessera", "font.size": 9, "font.family": "sans-serif"})
+    plt.rcParams.update({"svg.hashsalt": "tessera", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"})
     figure, axes = plt.subplots(figsize=(9, 1.4 + 0.3 * len(rows)))
     for y, row in enumerate(rows):
         ratios = [x["median"] for x in row["ratio"].values()]
