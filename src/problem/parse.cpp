@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMaxRaggedBatch = std::int64_t{1} << 24;  // lengths drawn are stored: 64 MiB
+constexpr std::int64_t kMaxDistance = std::numeric_limits<std::int64_t>::max();  // windows and chunks, as validate() has it
+constexpr std::int64_t kMaxRaggedBatch = std::int64_t{1} << 24;                  // lengths drawn are stored: 64 MiB
 
 /// What a token is for. Tokens of one kind exclude each other.
 enum class Kind {
@@ -55,10 +56,10 @@ bool read_number(std::string_view text, T min, T max, T& value) {
   return error == std::errc{} && end == text.data() + text.size() && value >= min && value <= max;
 }
 
-bool read_pair(std::string_view text, char separator, std::int64_t min, std::int64_t& a, std::int64_t& b) {
+bool read_pair(std::string_view text, char separator, std::int64_t min, std::int64_t max, std::int64_t& a, std::int64_t& b) {
   const auto cut = text.find(separator, text.empty() ? 0 : 1);  // a leading '-' is a sign
-  return cut != std::string_view::npos && read_number(text.substr(0, cut), min, kMaxNumber, a) &&
-         read_number(text.substr(cut + 1), min, kMaxNumber, b);
+  return cut != std::string_view::npos && read_number(text.substr(0, cut), min, max, a) &&
+         read_number(text.substr(cut + 1), min, max, b);
 }
 
 bool read_real(std::string_view text, double min, double& value) {
@@ -83,7 +84,8 @@ class Parser {
  private:
   Status token(std::string_view t);
   Status word(std::string_view t, Kind kind, bool& flag);
-  Status integer(std::string_view t, std::size_t prefix, Kind kind, std::int64_t min, std::int64_t& value);
+  Status integer(std::string_view t, std::size_t prefix, Kind kind, std::int64_t min, std::int64_t& value,
+                 std::int64_t max = kMaxNumber);
   Status real(std::string_view t, std::size_t prefix, Kind kind, double min, double& value);
   Status alignment(std::string_view t, bool top_left);
   Status window(std::string_view t);
@@ -115,9 +117,10 @@ Status Parser::word(std::string_view t, Kind kind, bool& flag) {
   return once(t, kind);
 }
 
-Status Parser::integer(std::string_view t, std::size_t prefix, Kind kind, std::int64_t min, std::int64_t& value) {
-  if (!read_number(t.substr(prefix), min, kMaxNumber, value)) {
-    return malformed(t, "a whole number in [" + std::to_string(min) + ", " + std::to_string(kMaxNumber) + "] after '" +
+Status Parser::integer(std::string_view t, std::size_t prefix, Kind kind, std::int64_t min, std::int64_t& value,
+                       std::int64_t max) {
+  if (!read_number(t.substr(prefix), min, max, value)) {
+    return malformed(t, "a whole number in [" + std::to_string(min) + ", " + std::to_string(max) + "] after '" +
                             std::string(t.substr(0, prefix)) + "'");
   }
   return once(t, kind);
@@ -144,7 +147,7 @@ Status Parser::alignment(std::string_view t, bool top_left) {
 
 Status Parser::window(std::string_view t) {
   const bool top_left = t.starts_with("win-tl");
-  if (!read_pair(t.substr(top_left ? 6 : 3), ',', -1, problem_.window_left, problem_.window_right)) {
+  if (!read_pair(t.substr(top_left ? 6 : 3), ',', -1, kMaxDistance, problem_.window_left, problem_.window_right)) {
     return malformed(t, "'win<left>,<right>' or 'win-tl<left>,<right>' with whole numbers from -1");
   }
   if (Status status = once(t, Kind::win); !status) return status;
@@ -172,7 +175,7 @@ Status Parser::token(std::string_view t) {
     return real(t, 5, Kind::scale, std::numeric_limits<double>::lowest(), p.softmax_scale.emplace());
   if (t.starts_with("softcap")) return real(t, 7, Kind::softcap, std::numeric_limits<double>::min(), p.softcap);
   if (t.starts_with("ragged")) {
-    if (!read_pair(t.substr(6), '-', 0, p.ragged_min, p.ragged_max) || p.ragged_min > p.ragged_max) {
+    if (!read_pair(t.substr(6), '-', 0, kMaxNumber, p.ragged_min, p.ragged_max) || p.ragged_min > p.ragged_max) {
       return malformed(t, "'ragged<min>-<max>' with whole numbers, min <= max");
     }
     return once(t, Kind::ragged);
@@ -187,7 +190,7 @@ Status Parser::token(std::string_view t) {
     p.kv_layout = t[0] == 'h' ? KvLayout::paged_head_major : KvLayout::paged_token_major;
     return integer(t, t[0] == 'h' ? 5 : 4, Kind::page, 1, p.page_size);
   }
-  if (t.starts_with("kvchunk")) return integer(t, 7, Kind::kvchunk, 1, p.kv_chunk);
+  if (t.starts_with("kvchunk")) return integer(t, 7, Kind::kvchunk, 1, p.kv_chunk, kMaxDistance);
   if (t.starts_with("hkv")) return integer(t, 3, Kind::hkv, 1, p.num_kv_heads);
   if (t.starts_with("hq")) return integer(t, 2, Kind::hq, 1, p.num_q_heads);
   if (t.starts_with("skv")) return integer(t, 3, Kind::skv, 0, p.seqlen_kv);

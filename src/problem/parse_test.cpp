@@ -58,6 +58,7 @@ TEST(ProblemString, RoundTrips) {
            "f16 b2 hq3 hkv1 d1 sq7 skv9 causal-tl win-tl0,0 alibi sink bias mask hpage1 kvchunk1",
            "bf16 b5 hq8 hkv2 d96 sq3 skv100 ragged0-100 seed18446744073709551615",
            "bf16 b5 hq8 hkv2 d96 sq3 skv120 ragged0-0",
+           "f32 b1 hq1 hkv1 d8 sq1 skv9 win9223372036854775807,9223372036854775807 kvchunk9223372036854775807",
        }) {
     EXPECT_EQ(parse(text).to_string(), text);
     EXPECT_EQ(parse(parse(text).to_string()).seqlens_kv, parse(text).seqlens_kv);
