@@ -58,8 +58,8 @@ struct TESSERA_EXPORT Problem {
   std::int64_t window_left = -1;   // -1: unbounded
   std::int64_t window_right = -1;  // -1: unbounded
 
-  std::optional<double> softmax_scale;  // default 1 / sqrt(head_dim_qk)
-  double softcap = 0;                   // 0: none
+  std::optional<double> softmax_scale;  // default 1 / sqrt(head_dim_qk); in [-1e30, 1e30]
+  double softcap = 0;                   // 0: none; else in [1e-30, 1e30]
 
   bool has_alibi = false;  // the run is given alibi_slopes [num_q_heads]
   bool has_sink = false;   // the run is given sink [num_q_heads]

@@ -84,8 +84,8 @@ typedef struct tessera_problem_desc {
   int32_t alignment;    /* TESSERA_BOTTOM_RIGHT or TESSERA_TOP_LEFT */
   int64_t window_left;  /* keys before the query's position that it may see; -1: all */
   int64_t window_right; /* keys after it; -1: all. With causal, min(window_right, 0) */
-  double softmax_scale; /* NaN: 1 / sqrt(head_dim_qk) */
-  double softcap;       /* 0: none */
+  double softmax_scale; /* NaN: 1 / sqrt(head_dim_qk); in [-1e30, 1e30] */
+  double softcap;       /* 0: none; else in [1e-30, 1e30] */
 
   int32_t has_alibi; /* 0 or 1: the run is given alibi_slopes */
   int32_t has_sink;  /* 0 or 1: the run is given sink */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -13,6 +14,15 @@ namespace {
 constexpr std::int64_t kMaxLength = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxHeads = 65536;
 constexpr std::int64_t kMaxHeadDim = 256;
+
+// Kernels hold scale and cap in float32, times log2(e) and inverted: all of that is finite and normal up to here.
+constexpr double kMaxFactor = 1e30;
+
+std::string real(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
@@ -116,11 +126,11 @@ Status Problem::validate() const {
   if (Status s = check_cu_seqlens("cu_seqlens_q", cu_seqlens_q, batch); !s) return s;
   if (Status s = check_cu_seqlens("cu_seqlens_kv", cu_seqlens_kv, batch); !s) return s;
   if (Status s = check_key_lengths(*this); !s) return s;
-  if (softmax_scale && !std::isfinite(*softmax_scale)) {
-    return Status::invalid("softmax_scale: " + std::to_string(*softmax_scale) + " is not finite");
+  if (softmax_scale && !(std::abs(*softmax_scale) <= kMaxFactor)) {
+    return Status::invalid("softmax_scale: " + real(*softmax_scale) + " is not in [-1e30, 1e30]");
   }
-  if (!std::isfinite(softcap) || softcap < 0) {
-    return Status::invalid("softcap: " + std::to_string(softcap) + " is not a finite number from 0");
+  if (softcap != 0 && !(softcap >= 1 / kMaxFactor && softcap <= kMaxFactor)) {
+    return Status::invalid("softcap: " + real(softcap) + " is neither 0 nor in [1e-30, 1e30]");
   }
   return {};
 }

@@ -36,6 +36,10 @@ TEST(ProblemValidate, NamesArgumentAndValue) {
       {"softmax_scale", [&](Problem& p) { p.softmax_scale = nan; }},
       {"softcap", [&](Problem& p) { p.softcap = inf; }},
       {"softcap: -1", [](Problem& p) { p.softcap = -1; }},
+      {"softmax_scale: -1e+39", [](Problem& p) { p.softmax_scale = -1e39; }},  // no float32
+      {"softcap: 1e+39", [](Problem& p) { p.softcap = 1e39; }},
+      {"softcap: 1e-50", [](Problem& p) { p.softcap = 1e-50; }},
+      {"softcap: nan", [&](Problem& p) { p.softcap = nan; }},
       {"page_size: 0", [](Problem& p) { p.kv_layout = KvLayout::paged_token_major; }},
       {"page_size: 4", [](Problem& p) { p.page_size = 4; }},
       {"cu_seqlens_q: 2 entries for batch 2",
@@ -93,6 +97,8 @@ TEST(ProblemValidate, TakesTheLimits) {
   p.window_left = std::numeric_limits<std::int64_t>::max();
   p.window_right = p.window_left;
   p.kv_chunk = p.window_left;
+  p.softmax_scale = -1e30;
+  p.softcap = 1e-30;
   EXPECT_TRUE(p.validate().ok());
   p.kv_layout = KvLayout::paged_token_major;
   p.page_size = 1;
