@@ -121,6 +121,8 @@ TEST(Misuse, BlockTable) {
       {"block_table[0][3]: page 10 is not in [0, 10)", [](Case& c) { c.table[3] = 10; }},
       {"block_table[1][2]: page 2147483647", [](Case& c) { c.table[7] = std::numeric_limits<std::int32_t>::max(); }},
       {"block_table_stride: 3 entries, but sequence 0 has 4 pages", [](Case& c) { c.tensors.block_table_stride = 3; }},
+      {"block_table_stride: 9223372036854775807 entries for batch 2 span more than 2^62 bytes",
+       [](Case& c) { c.tensors.block_table_stride = std::numeric_limits<std::int64_t>::max(); }},
       {"block_table_stride: -5", [](Case& c) { c.tensors.block_table_stride = -5; }},
       {"num_pages: -1", [](Case& c) { c.tensors.num_pages = -1; }},
       {"block_table[0][0]: page 3 is not in [0, 0)", [](Case& c) { c.tensors.num_pages = 0; }},

@@ -132,6 +132,10 @@ Status check_block_table(const Problem& p, const AttentionTensors& t, bool any_k
   if (t.num_pages < 0) return Status::invalid("num_pages: " + number(t.num_pages) + " is negative");
   if (t.block_table_stride < 0)
     return Status::invalid("block_table_stride: " + number(t.block_table_stride) + " is negative");
+  if (t.block_table_stride > (std::int64_t{1} << 60) / p.batch) {
+    return Status::invalid("block_table_stride: " + number(t.block_table_stride) + " entries for batch " + number(p.batch) +
+                           " span more than 2^62 bytes");
+  }
   if (!any_keys) return {};
   if (Status s = check_pointer("block_table", t.block_table, sizeof(std::int32_t)); !s) return s;
   for (std::int64_t b = 0; b < p.batch; ++b) {
