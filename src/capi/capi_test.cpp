@@ -499,6 +499,8 @@ TEST(CApiMerge, MisuseIsNamed) {
       {"desc", [](Merge& m) { return tessera_merge(nullptr, m.partials, 2, &m.out, nullptr, nullptr, &m.error); }},
       {"partials", [](Merge& m) { return tessera_merge(&m.desc, nullptr, 2, &m.out, nullptr, nullptr, &m.error); }},
       {"partials", [](Merge& m) { return tessera_merge(&m.desc, m.partials, 0, &m.out, nullptr, nullptr, &m.error); }},
+      {"num_partials is 18446744073709551615",
+       [](Merge& m) { return tessera_merge(&m.desc, m.partials, SIZE_MAX, &m.out, nullptr, nullptr, &m.error); }},
       {"o", [](Merge& m) { return tessera_merge(&m.desc, m.partials, 2, nullptr, nullptr, nullptr, &m.error); }},
       {"o", [](Merge& m) { return m.out.data = nullptr, m.run(); }},
       {"lse", [](Merge& m) { return m.partials[1].lse = nullptr, m.run(); }},

@@ -20,6 +20,9 @@ extern "C" tessera_code tessera_merge(const tessera_merge_desc* desc, const tess
     if (partials == nullptr) return capi::null_argument("partials");
     if (o == nullptr) return capi::null_argument("o");
     if (Status status = capi::check_executor(executor, "executor"); !status) return status;
+    if (num_partials > std::vector<tessera::PartialResult>().max_size()) {
+      return Status::invalid("num_partials is " + std::to_string(num_partials) + ", more than memory can hold");
+    }
     std::vector<tessera::PartialResult> parts(num_partials);
     for (std::size_t i = 0; i < num_partials; ++i) parts[i] = {capi::to_tensor(partials[i].o), partials[i].lse};
     capi::BorrowedExecutor borrowed(executor == nullptr ? tessera_executor{} : *executor);
