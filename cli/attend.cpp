@@ -56,7 +56,7 @@ std::vector<std::int64_t> parse_window(const std::string& text) {
 
 void add_options(CLI::App& app, Options& o) {
   app.add_option("input", o.input, "The file of tensors")->required()->type_name("IN.safetensors");
-  app.add_option("-o,--output", o.output, "Write o and lse to this file")->type_name("OUT.safetensors");
+  app.add_option("-o,--output", o.output, "Write o and lse to this file")->check(not_empty())->type_name("OUT.safetensors");
   app.add_option("--causal", o.flags.causal,
                  "See keys up to the query's position: query i stands at\ni + sk - sq (bottom-right) or at i (top-left)")
       ->check(one_of({"bottom-right", "top-left"}))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,11 +21,27 @@ using Json = nlohmann::ordered_json;
 
 /// Validators that say what is wrong, and nothing in --help, where the type name and the text say it already.
 inline CLI::Validator one_of(std::vector<std::string> names) { return CLI::IsMember(std::move(names)).description(""); }
+/// NaN is below and above no bound, so CLI11's ranges let it through.
+inline bool is_nan(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  return value != value;
+}
 template <class T>
 CLI::Validator between(T low, T high) {
-  return CLI::Range(low, high).description("");
+  const CLI::Validator range = CLI::Range(low, high).description("");
+  return {[range](std::string& text) { return is_nan(text) ? text + " is not a number" : range(text); }, ""};
 }
-inline CLI::Validator positive() { return CLI::Validator(CLI::PositiveNumber).description(""); }
+inline CLI::Validator positive() {
+  const CLI::Validator range(CLI::PositiveNumber);
+  return {[range](std::string& text) {
+            return is_nan(text) || !range(text).empty() ? text + " is not a number above 0" : std::string();
+          },
+          ""};
+}
+/// An output that is named must have a name.
+inline CLI::Validator not_empty() {
+  return {[](std::string& text) { return text.empty() ? std::string("the name is empty") : std::string(); }, ""};
+}
 
 /// Who runs a problem.
 struct Target {

@@ -137,6 +137,7 @@ void add_merge(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("input", options->inputs, "Files with o and lse")->required()->type_name("PART.safetensors");
   command->add_option("-o,--output", options->output, "Write the merged o and lse to this file")
+      ->check(not_empty())
       ->type_name("OUT.safetensors");
   command->add_flag("--json", options->json, "The summary as JSON");
   command->footer(kFooter);
