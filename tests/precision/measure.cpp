@@ -33,6 +33,10 @@ struct Sum {
   Error error() const { return {max, std::sqrt(squares / count)}; }
 };
 
+Error both(const Sum& a, const Sum& b) {
+  return Sum{std::max(a.max, b.max), a.squares + b.squares, a.count + b.count}.error();
+}
+
 /// The tensors of a packed dense problem in float64.
 struct Widened {
   const Problem& p;
@@ -44,8 +48,8 @@ struct Widened {
         k(widen(instance.tensors().k.data, p.dtype, p.batch * p.seqlen_kv * p.num_kv_heads * p.head_dim_qk)),
         v(widen(instance.tensors().v.data, p.dtype, p.batch * p.seqlen_kv * p.num_kv_heads * p.head_dim_v)) {}
 
-  /// Row `row` (batch, query, head flattened): exact o, and o with rounded weights.
-  void attend(std::int64_t row, double* o, double* with_rounded_p) const {
+  /// Row `row` (batch, query, head flattened): exact o, and o with rounded weights, P = softmax(S) or P = exp(S - max).
+  void attend(std::int64_t row, double* o, double* with_rounded_softmax, double* with_rounded_exp) const {
     const std::int64_t h = row % p.num_q_heads, i = row / p.num_q_heads % p.seqlen_q, b = row / p.num_q_heads / p.seqlen_q;
     const std::int64_t keys = p.causal ? i + 1 + p.seqlen_kv - p.seqlen_q : p.seqlen_kv;
     const auto kv_row = [&](std::int64_t j) {
@@ -59,13 +63,16 @@ struct Widened {
     double l = 0;
     for (const double x : s) l += std::exp(x - max);
     std::fill_n(o, p.head_dim_v, 0.0);
-    std::fill_n(with_rounded_p, p.head_dim_v, 0.0);
+    std::fill_n(with_rounded_softmax, p.head_dim_v, 0.0);
+    std::fill_n(with_rounded_exp, p.head_dim_v, 0.0);
     for (std::int64_t j = 0; j < keys; ++j) {
-      const double exact = std::exp(s[j] - max) / l, narrow = rounded(p.dtype, exact);
+      const double weight = std::exp(s[j] - max), exact = weight / l;
+      const double softmax = rounded(p.dtype, exact), unnormalised = rounded(p.dtype, weight) / l;
       const double* value = v.data() + kv_row(j) * p.head_dim_v;
       for (std::int64_t c = 0; c < p.head_dim_v; ++c) {
         o[c] += exact * value[c];
-        with_rounded_p[c] += narrow * value[c];
+        with_rounded_softmax[c] += softmax * value[c];
+        with_rounded_exp[c] += unnormalised * value[c];
       }
     }
   }
@@ -83,21 +90,21 @@ Exact::Exact(const Instance& instance, std::int64_t row_step) : dim_(instance.pr
   o_.resize(rows_.size() * static_cast<std::size_t>(dim_));
 
   const Widened tensors(instance);
-  Sum sums[2];
+  const auto dim = static_cast<std::size_t>(dim_);
+  Sum sums[2][2];  // of each half of the rows, of each rounding of P
   const auto half = [&](std::size_t first) {
-    std::vector<double> simulated(static_cast<std::size_t>(dim_));
+    std::vector<double> simulated(2 * dim);
     for (std::size_t n = first; n < rows_.size(); n += 2) {
-      double* o = o_.data() + n * static_cast<std::size_t>(dim_);
-      tensors.attend(rows_[n], o, simulated.data());
-      for (std::int64_t c = 0; c < dim_; ++c)
-        sums[first].add(rounded(p.dtype, simulated[static_cast<std::size_t>(c)]) - o[c]);
+      double* o = o_.data() + n * dim;
+      tensors.attend(rows_[n], o, simulated.data(), simulated.data() + dim);
+      for (std::size_t c = 0; c < 2 * dim; ++c) sums[first][c / dim].add(rounded(p.dtype, simulated[c]) - o[c % dim]);
     }
   };
   std::thread other(half, 1);
   half(0);
   other.join();
-  const Sum both = {std::max(sums[0].max, sums[1].max), sums[0].squares + sums[1].squares, sums[0].count + sums[1].count};
-  simulated_ = both.error();
+  const Error softmax = both(sums[0][0], sums[1][0]), unnormalised = both(sums[0][1], sums[1][1]);
+  simulated_ = {std::min(softmax.max, unnormalised.max), std::min(softmax.rms, unnormalised.rms)};
 }
 
 Error Exact::of(const Output& output) const {

@@ -14,7 +14,8 @@ struct Error {
 };
 
 /// Exact O of every `row_step`-th row (and the last) of a packed dense problem without options but causal, and the error
-/// of the simulated implementation: exact scores, P = round(softmax(S)), O = round(P V).
+/// of the simulated implementation: exact scores, P rounded, O = round(P V). P is softmax(S), or exp(S - max) as a one-pass
+/// implementation has it, with exact sums: the smaller error of the two counts.
 class Exact {
  public:
   explicit Exact(const Instance& instance, std::int64_t row_step = 1);
