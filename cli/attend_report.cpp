@@ -55,7 +55,7 @@ Json error_json(const ErrorReport& error) {
 
 }  // namespace
 
-double median_of(std::vector<double> values) { return bench::median(values); }
+double median_of(const std::vector<double>& values) { return bench::median(values); }
 
 void summarise(const AttendInput& in, const void* o, const float* lse, AttendReport& report) {
   double squares = 0;

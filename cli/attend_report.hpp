@@ -43,6 +43,6 @@ void summarise(const AttendInput& in, const void* o, const float* lse, AttendRep
 std::string report_text(const AttendInput& in, const AttendReport& report);
 nlohmann::ordered_json report_json(const AttendInput& in, const AttendReport& report);
 
-double median_of(std::vector<double> values);
+double median_of(const std::vector<double>& values);
 
 }  // namespace tessera::cli

@@ -116,6 +116,7 @@ ExitCode merge(const Options& options) {
   const Strides strides{problem.seqlen_q * problem.num_q_heads * problem.head_dim_v,
                         problem.num_q_heads * problem.head_dim_v, problem.head_dim_v};
   std::vector<PartialResult> partials;
+  partials.reserve(parts.size());
   for (const auto& part : parts) partials.push_back({{part.o.data(), strides}, part.lse.as<float>()});
   Part merged{value_of(AlignedBuffer::make(parts[0].o.size(), "the output")),
               value_of(AlignedBuffer::make(parts[0].lse.size(), "the output"))};

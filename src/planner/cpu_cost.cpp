@@ -48,7 +48,7 @@ Seconds seconds(const Problem& p, const CpuModel& model, const CpuPlan& plan, in
 
 double item_seconds(const Problem& p, const CpuModel& model, const CpuPlan& plan, double pairs, double keys, double heads) {
   const double dims = static_cast<double>(p.head_dim_qk + p.head_dim_v);
-  const double group = static_cast<double>(p.num_q_heads / p.num_kv_heads);
+  const double group = static_cast<double>(p.num_q_heads) / static_cast<double>(p.num_kv_heads);
   const double compute = 2 * dims * group * pairs * heads / flops_rate(p, model);
   const double memory = dims * static_cast<double>(size_of(p.dtype)) * keys * heads / read_rate(model, plan).one_core;
   return std::max(compute, memory) + model.item_s;

@@ -14,7 +14,6 @@ namespace tessera::planner {
 namespace {
 
 using problem::KeyRange;
-using problem::Visibility;
 
 // Keys a chunk. They decide bits, so they are constants: not of the machine, the threads or the batch.
 // Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM; four rows of partials are 0.4 % of that.

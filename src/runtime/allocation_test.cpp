@@ -37,6 +37,9 @@ constexpr std::size_t kDefault = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // GCC inlines one of a pair under sanitizers and misses the other
+#endif
 void* operator new(std::size_t size) { return allocate(size, kDefault); }
 void* operator new[](std::size_t size) { return allocate(size, kDefault); }
 void* operator new(std::size_t size, std::align_val_t a) { return allocate(size, static_cast<std::size_t>(a)); }

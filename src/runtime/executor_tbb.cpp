@@ -147,4 +147,8 @@ Executor& default_executor() {
   return *executor;
 }
 
+// Made when the library is loaded: a run allocates nothing, and oneTBB's own start, which looks for ever if memory is
+// refused in the midst of it, is not inside a call.
+[[maybe_unused]] static const Executor& kMadeAtLoad = default_executor();
+
 }  // namespace tessera::runtime

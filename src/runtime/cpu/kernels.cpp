@@ -12,7 +12,6 @@
 namespace tessera::runtime {
 namespace {
 
-using planner::CpuPlan;
 using planner::Kernel;
 using planner::SequencePlan;
 using planner::Split;
