@@ -318,7 +318,7 @@ fs::path compile(const Options& o, const fs::path& original, Unit& unit, const f
 
 int main(int argc, char** argv) {
   const Options o = parse(argc, argv);
-  char pattern[] = "/tmp/twincc.XXXXXX";
+  char pattern[] = "/tmp/tessera-twincc.XXXXXX";
   fs::path work = o.keep;
   if (o.keep.empty()) {
     if (!mkdtemp(pattern)) fail("cannot make a folder in /tmp");
