@@ -30,6 +30,9 @@ void* take_or_throw(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // GCC inlines one of a pair under sanitizers and misses the other
+#endif
 void* operator new(std::size_t size) { return take_or_throw(size, 1); }
 void* operator new[](std::size_t size) { return take_or_throw(size, 1); }
 void* operator new(std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
