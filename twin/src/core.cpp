@@ -134,7 +134,22 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
         return true;
     }
   };
-  m.history.access(begin, end, write, now, [&](const Event& old, bool old_write, std::uint64_t b, std::uint64_t e) {
+  const auto on_meet = [&](const Event& old, bool old_write, std::uint64_t b, std::uint64_t e, std::uint32_t lost) {
+    if (!write && lost && lost == now.tensor && old.tensor != lost) {
+      Finding f{Kind::Overlap};
+      f.line_a = to_string(site_of(now.site));
+      f.line_b = to_string(site_of(old.site));
+      f.core = label();
+      f.pipe_a = name(pipe);
+      f.pipe_b = name(old.pipe);
+      f.range = hex_range(m.name, std::max(b, begin), std::min(e, end));
+      f.tensor = tensor_text(now.tensor);
+      f.other_tensor = tensor_text(old.tensor);
+      f.what = format("%s reads a tensor that %s at %s has overwritten through another one: the two lie over each other",
+                      instruction, name(old.pipe), f.line_b.c_str());
+      f.fix = "move one of the two: addresses are bytes from the start of the memory, counts are elements";
+      report(std::move(f));
+    }
     if (ordered(old, old_write)) return;
     if (launched().auto_sync && kind == CoreKind::AIV && old.core == index && compiler_orders(old.pipe, pipe)) {
       synchronise(old.pipe, pipe, now.site);
@@ -150,11 +165,14 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
     f.pipe_a = name(pipe);
     f.pipe_b = name(old.pipe);
     f.range = hex_range(m.name, std::max(b, begin), std::min(e, end));
+    f.tensor = tensor_text(now.tensor);
+    f.other_tensor = tensor_text(old.tensor);
     f.what = format("%s %s what %s at %s %s, and nothing orders the two", instruction, write ? "overwrites" : "reads",
                     name(old.pipe), f.line_b.c_str(), old_write ? "writes" : "reads");
     f.fix = how_to_order(*this, old, pipe);
     report(std::move(f));
-  });
+  };
+  m.history.access(begin, end, write, now, on_meet);
 }
 
 // ---- flags ----

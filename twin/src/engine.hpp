@@ -92,6 +92,7 @@ struct Record {
 struct Access {
   Memory* memory;
   std::uint64_t begin, end;
+  std::uint32_t tensor;
   bool write;
 };
 
@@ -103,9 +104,9 @@ class Instruction {
   void read(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, false); }
   void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
   void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
-  void require(bool holds, Kind kind, const std::string& what, const std::string& fix);
+  void require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   // Reports like require, but lets the instruction go on as the hardware would.
-  void complain(Kind kind, const std::string& what, const std::string& fix);
+  void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   bool refused() const { return refused_; }
   void tag(Tag tag) { tag_ = tag; }
   void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
@@ -146,12 +147,14 @@ struct Buffer {
   std::uint64_t addr = 0, bytes = 0;
   std::uint32_t generation = 0;
   Queue* queue = nullptr;
+  std::uint32_t tensor = 0;
   Clock filled, freed;  // what the flag of EnQue and of FreeTensor carries
   std::uint32_t filled_token = 0, freed_token = 0;
   std::uint32_t site = 0;
 };
 
 struct Queue {
+  const char* what;  // its position
   Space space;
   Pipe producer, consumer;
   int depth;
@@ -182,7 +185,7 @@ class Core {
 
   std::string label() const;
   Event event(Pipe pipe, std::uint32_t site, Tag tag) {
-    return {++issued[int(pipe)], site, static_cast<std::uint16_t>(index), pipe, tag};
+    return {++issued[int(pipe)], site, 0, static_cast<std::uint16_t>(index), pipe, tag};
   }
   void check_order(Pipe pipe, Memory& memory, std::uint64_t begin, std::uint64_t end, bool write, const Event& now,
                    const char* name);
@@ -248,6 +251,7 @@ struct Launched {
 Launched& launched();
 
 void report(Finding finding);
+std::string tensor_text(std::uint32_t tensor);  // "VECIN tensor of softmax.asc:12 at UB [0x0, 0x400)"; "" for 0
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 const std::vector<std::string>& cost_rows();  // the names behind Record::cost

@@ -16,17 +16,21 @@ enum Tag : std::uint8_t { kPlain = 0, kAtomic = 1, kSmallMmad = 2 };
 struct Event {
   std::uint32_t time = 0;  // the how-manieth instruction of its pipe, from 1; 0: none
   std::uint32_t site = 0;
+  std::uint32_t tensor = 0;
   std::uint16_t core = 0;
   Pipe pipe = Pipe::S;
   std::uint8_t tag = kPlain;
 };
 
+// The first of two tensors if they lie over each other by mistake, so that a write of the second destroys it; otherwise 0.
+std::uint32_t destroyed_tensor(std::uint32_t old, std::uint32_t fresh);
+
 class History {
  public:
   explicit History(std::uint32_t page_bytes) : page_bytes_(page_bytes) {}
 
-  // Calls on_conflict(old event, old was a write, begin, end) for each earlier access that an access of this kind meets,
-  // then records it. on_conflict returns false to be spared the rest.
+  // Calls on_meet(old event, old was a write, begin, end, lost) for each earlier access that an access of this kind meets,
+  // then records it. lost: the tensor whose value the old write destroyed.
   template <class OnMeet>
   void access(std::uint64_t begin, std::uint64_t end, bool write, const Event& now, OnMeet&& on_meet) {
     while (begin < end) {
@@ -34,7 +38,7 @@ class History {
       const std::uint64_t base = index * page_bytes_;
       const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes_);
       if (pages_.size() <= index) pages_.resize(index + 1);
-      if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes_, {}, {}});
+      if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes_, 0, {}, {}});
       visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write,
             now, on_meet);
       begin = stop;
@@ -45,6 +49,7 @@ class History {
  private:
   struct Segment {
     std::uint32_t begin, end;
+    std::uint32_t lost;  // the tensor that this write destroyed
     Event write;
     std::vector<Event> reads;  // one a (core, pipe): the newest
   };
@@ -61,12 +66,19 @@ class History {
     while (page[i].end <= begin) ++i;
     if (page[i].begin < begin) split(page, i++, begin);
     const std::size_t first = i;
+    std::uint32_t lost = 0;
     for (; i < page.size() && page[i].begin < end; ++i) {
       if (page[i].end > end) split(page, i, end);
       Segment& segment = page[i];
-      if (segment.write.time) on_meet(segment.write, true, base + segment.begin, base + segment.end);
+      if (segment.write.time) on_meet(segment.write, true, base + segment.begin, base + segment.end, segment.lost);
       if (write) {
-        for (const Event& read : segment.reads) on_meet(read, false, base + segment.begin, base + segment.end);
+        for (const Event& read : segment.reads) on_meet(read, false, base + segment.begin, base + segment.end, 0u);
+        if (segment.write.tensor != now.tensor) {
+          const std::uint32_t destroyed = destroyed_tensor(segment.write.tensor, now.tensor);
+          if (destroyed) lost = destroyed;
+        } else if (segment.lost) {
+          lost = segment.lost;  // still destroyed
+        }
       } else {
         remember(segment.reads, now);
       }
@@ -74,6 +86,7 @@ class History {
     if (write) {  // the segments become one
       page[first].end = page[i - 1].end;
       page[first].write = now;
+      page[first].lost = lost;
       page[first].reads.clear();
       page.erase(page.begin() + first + 1, page.begin() + i);
     }

@@ -37,14 +37,19 @@ Instruction::Instruction(Pipe pipe, const char* name, Site site)
           "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
 }
 
-void Instruction::require(bool holds, Kind kind, const std::string& what, const std::string& fix) {
+void Instruction::require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about) {
   if (holds) return;
   refused_ = true;
-  complain(kind, what, fix);
+  complain(kind, what, fix, about);
 }
 
-void Instruction::complain(Kind kind, const std::string& what, const std::string& fix) {
-  report({kind, what, to_string(site_), "", core_.label(), twin::name(pipe_), "", "", fix});
+void Instruction::complain(Kind kind, const std::string& what, const std::string& fix, const View* about) {
+  Finding f{kind, what, to_string(site_), "", core_.label(), twin::name(pipe_), "", "", fix};
+  if (about) {
+    f.tensor = tensor_text(about->tensor);
+    if (about->space != Space::GM) f.range = hex_range(twin::name(about->space), about->addr, about->addr + about->bytes);
+  }
+  report(std::move(f));
 }
 
 void Instruction::require_aligned(const View& view, std::uint32_t alignment, const char* operand) {
@@ -52,7 +57,7 @@ void Instruction::require_aligned(const View& view, std::uint32_t alignment, con
   require(false, Kind::Alignment,
           format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
                  static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
-          "begin tensors on that boundary");
+          "begin tensors on that boundary", &view);
 }
 
 Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
@@ -62,14 +67,14 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
         false, Kind::OutOfBounds,
         format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
                static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-        "make the tensor larger, or the count, repeats or strides smaller");
+        "make the tensor larger, or the count, repeats or strides smaller", &view);
     return nullptr;
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     if (b.state == Buffer::Idle || b.generation != view.generation) {
       require(false, Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
-              "use it before FreeTensor");
+              "use it before FreeTensor", &view);
       return nullptr;
     }
   }
@@ -80,7 +85,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
             format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
                    static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
                    m.bytes ? "" : " on this kind of core"),
-            "keep tensors inside the memory");
+            "keep tensors inside the memory", &view);
     return nullptr;
   }
   bool freed = false;
@@ -96,7 +101,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     require(false, freed ? Kind::UseAfterFree : Kind::OutOfBounds,
             freed ? format("%s %s GM that was freed", name_, verb)
                   : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
-            "check the offset and the size given to aclrtMalloc");
+            "check the offset and the size given to aclrtMalloc", &view);
     return nullptr;
   }
   const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
@@ -104,7 +109,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     require(false, Kind::OutOfBounds,
             format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
                    static_cast<unsigned long long>(at + bytes), m->name.c_str()),
-            "check the offset and the size given to aclrtMalloc");
+            "check the offset and the size given to aclrtMalloc", &view);
     return nullptr;
   }
   return m;
@@ -119,13 +124,13 @@ void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t by
   const std::uint64_t end = begin + bytes;
   if (!accesses_.empty()) {
     Access& last = accesses_.back();
-    if (last.memory == m && last.write == write && begin >= last.begin && begin <= last.end) {
+    if (last.memory == m && last.write == write && last.tensor == view.tensor && begin >= last.begin && begin <= last.end) {
       last.end = std::max(last.end, end);
     } else {
-      accesses_.push_back({m, begin, end, write});
+      accesses_.push_back({m, begin, end, view.tensor, write});
     }
   } else {
-    accesses_.push_back({m, begin, end, write});
+    accesses_.push_back({m, begin, end, view.tensor, write});
   }
   if (view.space != Space::GM) return;
   record_.gm_write |= write;
@@ -167,6 +172,7 @@ bool Instruction::issue() {
     for (const Access& a : accesses_) {
       if (a.write != (pass == 1)) continue;
       now.tag = a.memory->space == Space::GM ? gm_tag : tag;
+      now.tensor = a.tensor;
       core_.check_order(pipe_, *a.memory, a.begin, a.end, a.write, now, name_);
     }
   }
@@ -225,6 +231,7 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
   f.pipe_a = twin::name(pipe_);
   f.range = hex_range(twin::name(view.space), (view.space == Space::GM ? 0 : view.addr) + offset + first,
                       (view.space == Space::GM ? 0 : view.addr) + offset + last);
+  f.tensor = tensor_text(view.tensor);
   f.fix = "write the whole range first (Duplicate, a wider copy, DataCopyPad with padding), or leave it out of the count";
   report(std::move(f));
 }

@@ -17,7 +17,7 @@ Buffer* buffer_of(Queue* q, const View& tensor) {
 
 View view_of(const Queue& q, std::uint32_t number, DType dtype) {
   const Buffer& b = core().buffers[number];
-  return {q.space, dtype, b.addr, b.bytes, number, b.generation, 0};
+  return {q.space, dtype, b.addr, b.bytes, number, b.generation, 0, b.tensor};
 }
 
 }  // namespace
@@ -49,9 +49,10 @@ void pipe_reset() {
   c.events.clear();
 }
 
-Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes, Site site) {
+Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
+                  Site site) {
   Core& c = core();
-  c.queues.push_back({space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
+  c.queues.push_back({what, space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
   Queue& q = c.queues.back();
   if (num < 1 || bytes == 0)
     report(queue_finding(format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
@@ -61,6 +62,7 @@ Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num,
     b.addr = pipe_allocate(space, q.bytes, "a queue", site);
     b.bytes = q.bytes;
     b.queue = &q;
+    b.tensor = declare_tensor(what, space, Maker::TPipe, b.addr, b.bytes, site);
     q.buffers.push_back(static_cast<std::uint32_t>(c.buffers.size()));
     q.idle.push_back(q.buffers.back());
     c.buffers.push_back(b);

@@ -114,7 +114,8 @@ const char* name(Kind kind) {
                                     "deadlock",
                                     "cube-layout",
                                     "kernel-type",
-                                    "atomic-order"};
+                                    "atomic-order",
+                                    "overlap"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -163,6 +164,8 @@ std::string to_text(const Finding& f) {
   field("other", f.line_b);
   field("core", f.core + (f.pipe_a.empty() ? "" : ", pipe " + f.pipe_a) + (f.pipe_b.empty() ? "" : " against " + f.pipe_b));
   field("where", f.range);
+  field("tensor", f.tensor);
+  if (f.other_tensor != f.tensor) field("against", f.other_tensor);
   field("fix", f.fix);
   if (f.count > 1) field("times", std::to_string(f.count));
   return out;
@@ -173,11 +176,12 @@ std::string to_json(const std::vector<Finding>& list) {
   for (const Finding& f : list) {
     out += format(
         "%s{\"kind\": %s, \"what\": %s, \"line\": %s, \"other_line\": %s, \"core\": %s, \"pipe\": %s, \"other_pipe\": %s, "
-        "\"range\": %s, \"fix\": %s, \"count\": %llu}",
+        "\"range\": %s, \"tensor\": %s, \"other_tensor\": %s, \"fix\": %s, \"count\": %llu}",
         &f == list.data() ? "" : ", ", json_string(name(f.kind)).c_str(), json_string(f.what).c_str(),
         json_string(f.line_a).c_str(), json_string(f.line_b).c_str(), json_string(f.core).c_str(),
         json_string(f.pipe_a).c_str(), json_string(f.pipe_b).c_str(), json_string(f.range).c_str(),
-        json_string(f.fix).c_str(), static_cast<unsigned long long>(f.count));
+        json_string(f.tensor).c_str(), json_string(f.other_tensor).c_str(), json_string(f.fix).c_str(),
+        static_cast<unsigned long long>(f.count));
   }
   return out + "]";
 }

@@ -179,6 +179,33 @@ void past_the_tensor(GM_ADDR, GM_ADDR) {
   WRONG Duplicate(ub(0), 0.0f, kFixed ? kN : kN + 1);
 }
 template <bool kFixed>
+void tensors_over_each_other(GM_ADDR x, GM_ADDR y) {  // an address in elements where bytes are meant
+  LocalTensor<float> a(TPosition::VECCALC, 0, kN), b(TPosition::VECCALC, kFixed ? kN * 4 : kN, kN);
+  DataCopy(a, gm(x), kN);
+  PipeBarrier<PIPE_MTE2>();
+  OTHER DataCopy(b, gm(x, kN), kN);
+  order<HardEvent::MTE2_V>();
+  WRONG Adds(ub(4), a, 1.0f, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(4), kN);
+}
+template <bool kFixed>
+void tensor_over_a_queue(GM_ADDR x, GM_ADDR y) {  // a tensor at an address that the TPipe gave away
+  TPipe pipe;
+  TQue<TPosition::VECIN, 1> in;
+  pipe.InitBuffer(in, 1, kN * 4);
+  LocalTensor<float> t = in.AllocTensor<float>(), own(TPosition::VECCALC, kFixed ? kN * 4 : 32, 8);
+  DataCopy(t, gm(x), kN);
+  in.EnQue(t);
+  t = in.DeQue<float>();
+  OTHER Duplicate(own, 0.0f, 8);
+  PipeBarrier<PIPE_V>();
+  WRONG Adds(ub(4), t, 1.0f, kN);
+  in.FreeTensor(t);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(4), kN);
+}
+template <bool kFixed>
 void too_much_memory(GM_ADDR, GM_ADDR) {
   TPipe pipe;
   TBuf<TPosition::VECCALC> a, b;
@@ -390,6 +417,8 @@ const Case kCases[] = {
     PAIR_OF(read_what_the_other_wrote, Kind::GmRace, true, 2, kHard),
     PAIR_OF(past_the_end_of_gm, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(past_the_tensor, Kind::OutOfBounds, false, 1, kVector),
+    PAIR_OF(tensors_over_each_other, Kind::Overlap, true, 1, kVector),
+    PAIR_OF(tensor_over_a_queue, Kind::Overlap, true, 1, kVector),
     PAIR_OF(too_much_memory, Kind::Capacity, false, 1, kVector),
     PAIR_OF(misaligned, Kind::Alignment, false, 1, kVector),
     PAIR_OF(mask_too_wide, Kind::Limit, false, 1, kVector),
@@ -441,6 +470,21 @@ TEST_P(Bug, SisterRunsSilently) {
 
 INSTANTIATE_TEST_SUITE_P(Planted, Bug, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// A report names the tensors by the line that declares them, in text and in JSON.
+TEST(Finding, NamesBothTensors) {
+  twin_test::Device<float> x(std::vector<float>(2 * kN, 0.5f)), y(std::vector<float>(2 * kN, 0.0f));
+  RUN(tensor_over_a_queue<false>, 1).as(kVector).auto_sync(false)(x, y);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
+  EXPECT_EQ(found[0].tensor.substr(0, 31), "VECIN buffer of the InitBuffer ") << found[0].tensor;
+  EXPECT_EQ(found[0].other_tensor.substr(0, 18), "VECCALC tensor of ") << found[0].other_tensor;
+  EXPECT_NE(found[0].other_tensor.find("UB [0x20, 0x40)"), std::string::npos) << found[0].other_tensor;
+  const std::string json = twin::to_json(found);
+  for (const char* const key : {"kind", "what", "line", "other_line", "core", "pipe", "other_pipe", "range", "tensor",
+                                "other_tensor", "fix", "count"})
+    EXPECT_NE(json.find(std::string("\"") + key + "\": "), std::string::npos) << key << " in " << json;
+}
 
 // ---- auto-sync ----
 TEST(AutoSync, AddsWhatTheDeviceCompilerAddsAndTimesIt) {

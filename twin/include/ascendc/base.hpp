@@ -165,6 +165,11 @@ constexpr ::twin::Space space_of(TPosition position) {
       return ::twin::Space::UB;
   }
 }
+constexpr const char* name_of(TPosition position) {
+  constexpr const char* kNames[] = {"GM",    "A1",     "A2",      "B1",  "B2",  "C1",  "C2",   "CO1",      "CO2",
+                                    "VECIN", "VECOUT", "VECCALC", "LCM", "SPM", "SHM", "TSCM", "C2PIPE2GM"};
+  return kNames[static_cast<int>(position)];
+}
 // Who fills a buffer of this position, and who reads it.
 constexpr ::twin::Pipe producer_of(TPosition position) {
   switch (position) {

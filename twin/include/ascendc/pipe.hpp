@@ -88,7 +88,8 @@ class TPipe {
   template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
   TWIN_API bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint32_t num, std::uint32_t bytes,
                            Site site = Site::here()) {
-    queue.queue_ = ::twin::queue_init(detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src),
+    queue.queue_ = ::twin::queue_init(detail::name_of(TQueBind<src, dst, depth, mask>::kPosition),
+                                      detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src),
                                       detail::consumer_of(dst), depth, static_cast<int>(num), bytes, site);
     return true;
   }
@@ -97,6 +98,8 @@ class TPipe {
     buffer.view_.space = detail::space_of(position);
     buffer.view_.bytes = (bytes + 31) / 32 * 32;
     buffer.view_.addr = ::twin::pipe_allocate(buffer.view_.space, buffer.view_.bytes, "a TBuf", site);
+    buffer.view_.tensor = ::twin::declare_tensor(detail::name_of(position), buffer.view_.space, ::twin::Maker::TPipe,
+                                                 buffer.view_.addr, buffer.view_.bytes, site);
     return true;
   }
   template <HardEvent event>

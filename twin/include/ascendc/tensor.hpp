@@ -32,11 +32,12 @@ class GlobalTensor {
  public:
   using PrimType = T;
   GlobalTensor() { view_.space = ::twin::Space::GM, view_.dtype = ::twin::DTypeOf<T>::kValue; }
-  TWIN_API void SetGlobalBuffer(T* buffer, std::uint64_t size) {
+  TWIN_API void SetGlobalBuffer(T* buffer, std::uint64_t size, Site site = Site::here()) {
     view_.addr = reinterpret_cast<std::uint64_t>(buffer);
     view_.bytes = size * sizeof(T);
+    view_.tensor = ::twin::declare_tensor("GlobalTensor", view_.space, ::twin::Maker::Static, 0, 0, site);
   }
-  TWIN_API void SetGlobalBuffer(T* buffer) { SetGlobalBuffer(buffer, 0); }
+  TWIN_API void SetGlobalBuffer(T* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
   TWIN_API T* GetPhyAddr() const { return reinterpret_cast<T*>(view_.addr); }
   TWIN_API T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
   TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
@@ -58,7 +59,8 @@ class GlobalTensor {
   template <class U>
   GlobalTensor<U> ReinterpretCast() const {
     GlobalTensor<U> other;
-    other.SetGlobalBuffer(reinterpret_cast<U*>(view_.addr), view_.bytes / sizeof(U));
+    other.view_ = view_;
+    other.view_.dtype = ::twin::DTypeOf<U>::kValue;
     return other;
   }
   template <class... Hint>
@@ -68,6 +70,8 @@ class GlobalTensor {
   const ::twin::View& view() const { return view_; }
 
  private:
+  template <class U>
+  friend class GlobalTensor;
   // A part that begins past the end: one byte long, so that every access is found outside of it.
   static constexpr std::uint64_t kNothing = 1;
   ::twin::View view_;
@@ -81,11 +85,13 @@ class LocalTensor {
   explicit LocalTensor(const ::twin::View& view, TPosition position) : view_(view), position_(position) {
     view_.dtype = ::twin::DTypeOf<T>::kValue;
   }
-  LocalTensor(TPosition position, std::uint32_t addr, std::uint32_t count) : position_(position) {
+  LocalTensor(TPosition position, std::uint32_t addr, std::uint32_t count, Site site = Site::here()) : position_(position) {
     view_.space = detail::space_of(position);
     view_.dtype = ::twin::DTypeOf<T>::kValue;
     view_.addr = addr;
     view_.bytes = std::uint64_t{count} * sizeof(T);
+    view_.tensor =
+        ::twin::declare_tensor(detail::name_of(position), view_.space, ::twin::Maker::Static, view_.addr, view_.bytes, site);
   }
   TWIN_API T GetValue(std::uint32_t index, Site site = Site::here()) const {
     return ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site);

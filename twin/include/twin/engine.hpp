@@ -27,6 +27,11 @@ std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a par
 std::uint8_t* local_pointer(const View& view, Site site);
 std::uint64_t local_capacity_bytes(Space space);
 
+// ---- tensors, so that reports can name them ----
+// The number of the tensor that a line declares. Local: two tensors are the same if their ranges, line and maker are.
+enum class Maker : std::uint8_t { Static, TPipe };  // placed by the kernel, or by a TPipe
+std::uint32_t declare_tensor(const char* what, Space space, Maker maker, std::uint64_t addr, std::uint64_t bytes, Site site);
+
 // ---- the scalar pipe ----
 // Copies size bytes between `value` and the tensor, through the scalar unit.
 void scalar_load(const View& view, std::uint64_t offset_bytes, void* value, std::uint32_t size_bytes, Site site);
@@ -59,8 +64,9 @@ std::uint64_t& tiling_key();  // for TILING_KEY_IS
 struct Queue;
 std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site);  // the offset of the buffer
 void pipe_reset();
-// position pairs are given as pipes: who fills a buffer, who reads it.
-Queue* queue_init(Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes, Site site);
+// position pairs are given as pipes: who fills a buffer, who reads it. `what` names the queue in reports: "VECIN queue".
+Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
+                  Site site);
 View queue_alloc(Queue* queue, DType dtype, Site site);
 void queue_enque(Queue* queue, const View& tensor, Site site);
 View queue_deque(Queue* queue, DType dtype, Site site);

@@ -25,7 +25,8 @@ enum class Kind : std::uint8_t {
   Deadlock,
   CubeLayout,
   KernelType,
-  AtomicOrder
+  AtomicOrder,
+  Overlap
 };
 const char* name(Kind kind);
 
@@ -37,8 +38,9 @@ struct Finding {
   std::string line_b{};  // file:line of its counterpart, "" if there is none
   std::string core{};    // "AIV 3", "AIC 0"
   std::string pipe_a{}, pipe_b{};
-  std::string range{};  // "UB [0x100, 0x180)"
-  std::string fix{};    // what would repair it
+  std::string range{};                   // "UB [0x100, 0x180)"
+  std::string fix{};                     // what would repair it
+  std::string tensor{}, other_tensor{};  // where they were declared, and where they lie
   std::uint64_t count = 1;
 };
 

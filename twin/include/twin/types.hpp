@@ -67,6 +67,7 @@ struct View {
   std::uint32_t buffer = 0;      // queue buffer, 0 if none
   std::uint32_t generation = 0;  // of that buffer when it was allocated
   std::uint8_t cache_hint = 0;   // 1: CACHE_MODE_DISABLE
+  std::uint32_t tensor = 0;      // the tensor that it is, or is a part of (declare_tensor); 0: unknown
 };
 
 }  // namespace twin
