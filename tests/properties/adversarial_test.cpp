@@ -2,6 +2,8 @@
 // Values and layouts that nobody expects: huge scores and biases, subnormals, visible NaN and Inf, broadcast and shared
 // tensors.
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "support/kit.hpp"
 
@@ -27,20 +29,36 @@ TEST(Adversarial, BiasesAsLargeAsTheyGetNeverMask) {
   }
 }
 
-// Scores up to 2^30: beyond, the rounding of m * log2(e) alone leaves the range of exp2.
+/// Elements of q and k and a scale; q.k of four of them is 4 size^2. The last scores are next to FLT_MAX.
+struct HugeScore {
+  double size;
+  std::string scale;
+  double score() const { return 4 * size * size * std::stod(scale); }
+};
+std::vector<HugeScore> huge_scores(DType dtype) {
+  std::vector<HugeScore> all;
+  for (const double size : {1e2, 3e3, 2e4, 6e4}) all.push_back({rounded(dtype, size), "0.5"});
+  all.push_back({rounded(dtype, 1.0), "1e12"});
+  all.push_back({rounded(dtype, 6e4), "2.3e28"});
+  if (dtype == DType::f16) return all;
+  for (const double size : {1e6, 1e10, 1e15, 4e18}) all.push_back({rounded(dtype, size), "0.5"});
+  all.push_back({rounded(dtype, 4e18), "5.2"});
+  return all;
+}
+
 TEST(Adversarial, HugeScoresPickTheirKey) {
   for (const DType dtype : kDTypes) {
-    for (const double size : {1e2, 3e3, 2e4}) {
+    for (const HugeScore& huge : huge_scores(dtype)) {
       for (const std::string path : {"sq1 skv90", "sq40 skv90", "sq1 skv90 kvchunk16"}) {
         for (const double sign : {1.0, -1.0}) {
           Values values;
-          const double x = rounded(dtype, size);
+          const double x = huge.size;
           values.q = constant(x);
-          // Score sign * x^2 * 2 for key 5, and far below for all others.
+          // One score for key 5, and far below for all others.
           values.k = [=](const At& at) { return at.token == 5 ? sign * x : sign * x - 3 * x; };
           values.v = [](const At& at) { return static_cast<double>(at.token % 64); };
-          expect_answer(Instance(parse(dtype, "hq2 hkv1 d4 " + path), values), [=](auto...) {
-            return Answer{5, sign * x * x * 2};
+          expect_answer(Instance(parse(dtype, "hq2 hkv1 d4 scale" + huge.scale + " " + path), values), [=](auto...) {
+            return Answer{5, sign * huge.score()};
           });
         }
       }
@@ -50,14 +68,13 @@ TEST(Adversarial, HugeScoresPickTheirKey) {
 
 TEST(Adversarial, HugeEqualScoresShareTheirWeight) {
   for (const DType dtype : kDTypes) {
-    for (const double size : {1e2, 3e3, 2e4}) {
+    for (const HugeScore& huge : huge_scores(dtype)) {
       for (const std::string path : {"sq1 skv64", "sq40 skv64", "sq1 skv64 kvchunk16"}) {
         for (const double sign : {1.0, -1.0}) {
           Values values;
-          const double x = rounded(dtype, size);
-          values.q = constant(x);
-          values.k = constant(sign * x);
-          const Instance instance(parse(dtype, "hq2 hkv1 d4 " + path), values);
+          values.q = constant(huge.size);
+          values.k = constant(sign * huge.size);
+          const Instance instance(parse(dtype, "hq2 hkv1 d4 scale" + huge.scale + " " + path), values);
           Expected e = expected(instance);
           EXPECT_EQ(e.o[0], 31.5);
           // The scores are exact and equal, so their size costs nothing: 64 roundings of a sum remain.
@@ -65,6 +82,16 @@ TEST(Adversarial, HugeEqualScoresShareTheirWeight) {
           std::fill(e.lse_bound.begin(), e.lse_bound.end(), 2 * ulp(DType::f32, e.lse[0]));
           expect_all(instance, e);
         }
+      }
+    }
+  }
+}
+
+TEST(Adversarial, ScoresOfAnySizeAgreeWithTheOracle) {
+  for (const DType dtype : kDTypes) {
+    for (const std::string scale : {"1e4", "1e12", "-1e12", "1e30", "1e-30", "1e-38", "0"}) {
+      for (const std::string path : {"sq1 skv300", "sq40 skv100 causal", "sq1 skv200 kvchunk32", "sq60 skv200 kvchunk64"}) {
+        expect_oracle(Instance(parse(dtype, "hq2 hkv1 d64 scale" + scale + " " + path), random_values(78)));
       }
     }
   }

@@ -289,7 +289,7 @@ void end_rows(const Walk& walk) {
       order_lanes<T>(state, x);
       const float* o = state.o + x * state.o_stride;
       const float l = reduce_add(load(state.l + x * kWidth));
-      const float m = walk.units.transformed ? state.m[x] : state.m[x] * walk.units.exponent;
+      const float m = state.m[x] * walk.units.natural;
       if (item.partial.o == nullptr) {
         finish_row<T::kType>(constants, *item.sequence, kv_head, row, o, m, l);
         continue;

@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of the online softmax for one row of decode, lanes = keys.
-//
-// Plain rows keep m as the maximum of q.k itself and fold the scale into the exponent: p = 2^(s c - m c) is one fma and
-// one exp2, with c = |scale| log2(e) (a negative scale has negated Q). Rows with a softcap, bias, ALiBi or a scale of 0
-// are transformed first, and p = 2^((t - m) c).
+// One step of the online softmax for one row of decode, lanes = keys: p = 2^((s - m) c), in the units of score_units.hpp.
 #pragma once
 
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/decode_input.hpp"
+#include "cpu/kernels/score_units.hpp"
 #include "cpu/kernels/visible.hpp"
-#include "cpu/simd/math.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 inline constexpr int kTileVectors = kDecodeTile / kWidth;
 inline constexpr int kGroupStride = kDecodeTile / 4 * kWidth;  // floats of a row's unfolded scores
-
-/// What turns q.k into exponents, for one run.
-struct ScoreUnits {
-  bool transformed;  // softcap, bias, ALiBi, mask or a scale of 0
-  float exponent;    // c: exponent of 2 for one unit of m
-  float unit;        // transformed: of t in natural units
-};
-
-TESSERA_INLINE ScoreUnits score_units(const RunConstants& constants, const Sequence& sequence) {
-  const float scale = constants.softmax_scale;
-  if (constants.softcap == 0 && constants.alibi_slopes == nullptr && sequence.bias.data == nullptr &&
-      sequence.mask.data == nullptr && scale != 0) {
-    return {false, (scale < 0 ? -scale : scale) * kLog2E, 1};
-  }
-  if (natural_maximum(sequence)) return {true, kLog2E, 1};
-  return {true, 1, kLog2E};
-}
 
 /// One row against one tile.
 struct RowTile {
@@ -78,8 +57,8 @@ TESSERA_INLINE std::uint64_t seen_keys(const RunConstants& constants, const Sequ
   return seen;
 }
 
-/// Softcap, bias, ALiBi, in this order, in the units of m.
-TESSERA_INLINE F transform(const RunConstants& constants, const ScoreUnits& units, const RowTile& tile, F score, int first) {
+/// Softcap, bias, ALiBi, in this order.
+TESSERA_INLINE F transform(const RunConstants& constants, const RowTile& tile, F score, int first) {
   F t = mul(score, set1(constants.softmax_scale < 0 ? -constants.softmax_scale : constants.softmax_scale));
   if (constants.softcap != 0) t = mul(set1(constants.softcap), tanh(mul(t, set1(1 / constants.softcap))));
   if (tile.bias != nullptr) t = add(t, load(tile.bias + first));
@@ -88,7 +67,7 @@ TESSERA_INLINE F transform(const RunConstants& constants, const ScoreUnits& unit
     for (int i = 0; i < kWidth; ++i) ramp[i] = static_cast<float>(tile.key + first + i - tile.position);
     t = fma(set1(-tile.slope), abs(load(ramp)), t);
   }
-  return mul(t, set1(units.unit));
+  return t;
 }
 
 /// Scores of keys the row does not see become -inf, whatever they were.
@@ -117,20 +96,19 @@ TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& uni
   F maximum = set1(*m);
   for (int v = 0; v < vectors; ++v) {
     s[v] = fold_blocks(groups + v * (kWidth / 4) * kWidth);
-    if constexpr (kTransformed) s[v] = transform(constants, units, tile, s[v], v * kWidth);
+    if constexpr (kTransformed) s[v] = transform(constants, tile, s[v], v * kWidth);
     if (partial) s[v] = hide(tile.seen >> (v * kWidth), s[v]);
     maximum = max(s[v], maximum);
   }
   if (any(less(set1(*m), maximum))) rescale(m, l, o, o_lanes, reduce_max(maximum), units.exponent);
-  const float base = *m == -kInfinity ? 0.0f : *m;
-  const F exponent = set1(units.exponent), shift = set1(kTransformed ? base : -base * units.exponent);
+  const F exponent = set1(units.exponent), shift = set1(*m == -kInfinity ? 0.0f : *m);
   F sum = load(l);
   for (int v = 0; v < kTileVectors; ++v) {
     if (v >= vectors) {
       s[v] = zero();
       continue;
     }
-    s[v] = exp2(kTransformed ? mul(sub(s[v], shift), exponent) : fma(s[v], exponent, shift));
+    s[v] = exp2(mul(sub(s[v], shift), exponent));
     sum = add(sum, s[v]);
   }
   store(l, sum);

@@ -12,7 +12,7 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 /// saw no key: then O = 0 and LSE = -inf, or the sink.
 ///
 ///   with a sink s: M = max(m, s), L = l e^(m - M) + e^(s - M); O = o e^(m - M) / L, LSE = M + log L
-///   without:       O = o / l, LSE = m + log l        (m in natural units here)
+///   without:       O = o / l, LSE = m + log l
 ///
 /// Scalars are double: LSE is then the nearest float but for the rounding of m and l, and a sink alone comes back exactly.
 template <DTypeIndex D>
@@ -22,8 +22,7 @@ TESSERA_INLINE void finish_row(const RunConstants& constants, const Sequence& se
   const std::int64_t head = std::int64_t{kv_head} * constants.group + row % constants.group;
   float factor = l == 0 ? 0 : 1 / l;
   if (sequence.lse != nullptr || constants.sink != nullptr) {
-    constexpr double kLn2 = 0.69314718055994530942;
-    double maximum = natural_maximum(sequence) ? double{m} : double{m} * kLn2, sum = l;
+    double maximum = m, sum = l;
     if (constants.sink != nullptr && !(constants.sink[head] == -kInfinity)) {
       const double sink = constants.sink[head], row_maximum = maximum;
       maximum = row_maximum > sink ? row_maximum : sink;

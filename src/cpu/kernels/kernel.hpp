@@ -63,19 +63,13 @@ struct Sequence {
 };
 
 /// Unnormalised partial results. Row x of a partial: o[x * dv ...], m[x], l[x] with
-///   m = max over keys of score * log2(e)  (-inf: no key), l = sum exp2(score * log2(e) - m), o = sum exp2(...) * v.
-/// With a bias m is the maximum of the scores themselves, and exp2((score - m) * log2(e)) stands in l and o: a bias near
-/// -FLT_MAX times log2(e) would be -inf, and a finite bias never masks. A row without keys: m = -inf, l = 0, o = 0.
+///   m = max over keys of the score  (-inf: no key), l = sum e^(score - m), o = sum e^(score - m) * v.
+/// Natural units: a score near FLT_MAX times log2(e) would be infinite. A row without keys: m = -inf, l = 0, o = 0.
 struct Partial {
   float* o;  // null: the item covers every visible key of its rows; write O and LSE, sink included
   float* m;
   float* l;
 };
-
-/// Whether m of a partial is in natural units instead of log2 ones.
-static inline __attribute__((always_inline)) bool natural_maximum(const Sequence& sequence) {
-  return sequence.bias.data != nullptr;
-}
 
 /// Work of one thread: rows [row_begin, row_end) of each kv head in [kv_head_begin, kv_head_end) over keys
 /// [key_begin, key_end). Visible keys of a row are those inside this range, its window, seqlen_kv, and not masked.

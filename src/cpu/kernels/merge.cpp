@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage 2 of split-KV attention: partial results of the chunks of a row become one.
 //
-//   M = max_i m_i;  f_i = 2^(m_i - M);  l = sum_i f_i l_i;  o = sum_i f_i o_i, in the order of the chunks
+//   M = max_i m_i;  f_i = e^(m_i - M);  l = sum_i f_i l_i;  o = sum_i f_i o_i, in the order of the chunks
 //
 // An empty chunk (l = 0) is left out: its m is -inf, and -inf - -inf would be NaN. (A chunk whose visible scores are all
 // NaN has m = -inf too, but l = NaN, and takes part.) With one chunk f = 1, and nothing is rounded.
@@ -23,7 +23,6 @@ template <DTypeIndex D>
 void merge(const RunConstants& constants, const MergeItem& item, TraceLane* lane) {
   const std::int64_t begin = trace_begin(lane);
   const int dv = constants.dv;
-  const float unit = natural_maximum(*item.sequence) ? kLog2E : 1.0f;
   alignas(64) float sum[256];
   for (std::int64_t row = item.row_begin; row < item.row_end; ++row) {
     const std::int64_t first = row - item.row_begin;
@@ -36,7 +35,7 @@ void merge(const RunConstants& constants, const MergeItem& item, TraceLane* lane
     for (int s = 0; s < item.num_splits; ++s) {
       const std::int64_t at = s * item.split_stride + first;
       if (item.l[at] == 0) continue;
-      const float factor = exp2_scalar((item.m[at] - maximum) * unit);
+      const float factor = exp2_scalar((item.m[at] - maximum) * kLog2E);
       const float* o = item.o + at * dv;
       const F weight = set1(factor);
       l += factor * item.l[at];

@@ -16,6 +16,7 @@
 #include "cpu/kernels/prefill_softmax.hpp"
 #include "cpu/kernels/prefill_values.hpp"
 #include "cpu/kernels/prefill_write.hpp"
+#include "cpu/kernels/score_units.hpp"
 #include "cpu/kernels/trace_lane.hpp"
 #include "cpu/kernels/visible.hpp"
 
@@ -33,9 +34,8 @@ struct Pass {
   TraceLane* trace;
   std::int32_t head_begin, head_end;
   std::int64_t row_begin, row_end;
-  int vectors;    // of each head
-  bool finished;  // scores go through finish_scores
-  float to_log2;  // of what softmax sees
+  int vectors;       // of each head
+  ScoreUnits units;  // transformed: scores go through finish_scores
   Ahead* ahead;
 
   int first_vector(std::int32_t head, int block) const { return (head - head_begin) * vectors + block * kVectors; }
@@ -89,20 +89,20 @@ void score_block(const Pass& pass, const Tile& tile, std::int32_t head, int firs
   const auto* const* k = reinterpret_cast<const float* const*>(pass.scratch + layout.keys);
   float* scores = floats(pass.scratch, layout.scores);
   const bool ragged = (keys.high - keys.low) % MR != 0;  // the last micro-kernel reaches beyond
-  const bool partial = pass.finished || ragged || keys.all_low > keys.low || keys.all_high < keys.high;
+  const bool partial = pass.units.transformed || ragged || keys.all_low > keys.low || keys.all_high < keys.high;
   LaneLimits limits = {};
   if (partial) limits = lane_limits(pass, tile, row, row_last, kLanes);
   for (int j = 0; j < NR; ++j) highest[j] = set1(-kInfinity);
   for (int key = keys.low; key < keys.high; key += MR) {
     float* out = scores + (key - keys.low) * kLanes;
     run_ahead(*pass.ahead);
-    if (pass.finished || (keys.all_low <= key && key + MR <= keys.all_high)) {
+    if (pass.units.transformed || (keys.all_low <= key && key + MR <= keys.all_high)) {
       score_keys<T, NR, false>(k + key, q, layout.qk_units, out, highest, limits, key);
     } else {
       score_keys<T, NR, true>(k + key, q, layout.qk_units, out, highest, limits, key);
     }
   }
-  if (pass.finished) {
+  if (pass.units.transformed) {
     LaneOptions options;
     lane_options(pass.constants, *pass.item.sequence, head, row, row_last, kLanes, tile.begin, options);
     for (int j = 0; j < NR; ++j) highest[j] = set1(-kInfinity);
@@ -152,14 +152,10 @@ void attend_block(const Pass& pass, const Tile& tile, std::int32_t head, int blo
   std::int64_t t = trace_begin(pass.trace);
   score_block<T, NR>(pass, tile, head, first_vector, row, row_last, keys, highest);
   t = trace_end(pass.trace, TraceStage::qk, pass.item.index, t);
-  const bool moved = move_maxima<NR>(highest, pass.to_log2, m, factor);
+  const bool moved = move_maxima<NR>(highest, pass.units.exponent, m, factor);
   const int n = (keys.high - keys.low + 1) & ~(T::kPairs ? 1 : 0);
   const int count = T::kPairs ? n : keys.high - keys.low;
-  if (pass.finished) {
-    weigh_scores<T, NR, true>(scores, count, pass.to_log2, m, l, factor);
-  } else {
-    weigh_scores<T, NR, false>(scores, count, pass.to_log2, m, l, factor);
-  }
+  weigh_scores<T, NR>(scores, count, pass.units.exponent, m, l, factor);
   t = trace_end(pass.trace, TraceStage::softmax, pass.item.index, t);
   value_block<T, NR>(pass, tile, first_vector, keys, moved, factor);
   trace_end(pass.trace, TraceStage::pv, pass.item.index, t);
@@ -198,7 +194,8 @@ void begin_rows(const Pass& pass) {
     }
   }
   for (int u = 0; u < layout.qk_units; ++u) floats(pass.scratch, layout.zeros)[u] = 0;
-  if (!pass.finished && pass.constants.softmax_scale < 0) negate_units<T>(q, std::size_t(all) * kWidth * layout.qk_units);
+  if (!pass.units.transformed && pass.constants.softmax_scale < 0)
+    negate_units<T>(q, std::size_t(all) * kWidth * layout.qk_units);
   for (int i = 0; i < all; ++i) {
     store(floats(pass.scratch, layout.m) + i * kWidth, set1(-kInfinity));
     store(floats(pass.scratch, layout.l) + i * kWidth, zero());
@@ -209,17 +206,13 @@ template <class T>
 void end_rows(const Pass& pass) {
   const PrefillLayout& layout = pass.layout;
   const WorkItem& item = pass.item;
-  const double to_natural = pass.finished ? 1.0 : __builtin_fabs(static_cast<double>(pass.constants.softmax_scale));
   for (std::int32_t head = pass.head_begin; head < pass.head_end; ++head) {
     for (int block = 0; block < pass.blocks(); ++block) {
       const int first = pass.first_vector(head, block), lane = first * kWidth, vectors = pass.vectors_of(block);
       const auto* seen = reinterpret_cast<const std::int32_t*>(pass.scratch + layout.seen) + first;
       const BlockState state = {floats(pass.scratch, layout.o) + std::ptrdiff_t(lane) * layout.value_columns,
-                                floats(pass.scratch, layout.m) + lane,
-                                floats(pass.scratch, layout.l) + lane,
-                                *seen != 0,
-                                natural_maximum(*item.sequence) ? 1.0f : pass.to_log2,
-                                to_natural};
+                                floats(pass.scratch, layout.m) + lane, floats(pass.scratch, layout.l) + lane, *seen != 0,
+                                pass.units.natural};
       const std::int64_t row = pass.row_begin + block * kBlock;
       if (item.partial.o == nullptr) {
         write_outputs<T>(pass.constants, *item.sequence, head, row, pass.row_end, vectors, state);
@@ -303,10 +296,7 @@ void run_prefill(const RunConstants& constants, const WorkItem& item, std::byte*
   if (rows <= 0) return;
   const PrefillLayout layout = prefill_layout<T>(constants, rows);
   const std::int64_t vectors = (rows + kWidth - 1) / kWidth;
-  const bool finished = has_score_options(constants, *item.sequence);
-  // A scale of 0 would turn -inf into NaN; 2^(1e-38 * s) is 1 for any score.
-  const float scale = __builtin_fabsf(constants.softmax_scale);
-  const float to_log2 = finished ? kLog2E : scale * kLog2E > 1.2e-38f ? scale * kLog2E : 1.2e-38f;
+  const ScoreUnits units = score_units(constants, *item.sequence);
   const bool together = vectors * (item.kv_head_end - item.kv_head_begin) <= layout.capacity;
   const std::int64_t step = together ? rows : std::int64_t{layout.capacity} / kVectors * kBlock;
   const std::int32_t head_step = together ? item.kv_head_end - item.kv_head_begin : 1;
@@ -316,7 +306,7 @@ void run_prefill(const RunConstants& constants, const WorkItem& item, std::byte*
       Ahead ahead = ahead_of(*item.sequence, head, head_step, constants.dqk * sizeof(typename T::Stored),
                              constants.dv * sizeof(typename T::Stored));
       run_pass<T>({constants, item, layout, scratch, trace, head, head + head_step, row, row_end,
-                   static_cast<int>((row_end - row + kWidth - 1) / kWidth), finished, to_log2, &ahead});
+                   static_cast<int>((row_end - row + kWidth - 1) / kWidth), units, &ahead});
     }
   }
 }

@@ -9,11 +9,6 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
-TESSERA_INLINE bool has_score_options(const RunConstants& constants, const Sequence& sequence) {
-  return constants.softcap != 0 || constants.alibi_slopes != nullptr || sequence.bias.data != nullptr ||
-         sequence.mask.data != nullptr;
-}
-
 /// What the score options need of each lane of a block.
 struct LaneOptions {
   const std::byte* bias[kBlock];  // at key 0

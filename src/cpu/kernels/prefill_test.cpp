@@ -242,14 +242,13 @@ class Tensors {
     const std::int64_t group = c_.hq / c_.hkv, per_head = item.row_end - item.row_begin;
     const std::int64_t r = item.row_begin + x % per_head, i = r / group,
                        h = (item.kv_head_begin + x / per_head) * group + r % group;
-    const double unit = c_.bias ? 1 : std::log(2.0);  // of m: natural where there is a bias, else log2
     double highest = c_.sink ? sink_[static_cast<std::size_t>(h)] : -kInf;
-    for (std::int64_t s = 0; s < splits; ++s) highest = std::max(highest, m[s * rows + x] * unit);
+    for (std::int64_t s = 0; s < splits; ++s) highest = std::max(highest, double{m[s * rows + x]});
     double sum = c_.sink ? std::exp(sink_[static_cast<std::size_t>(h)] - highest) : 0;
     std::vector<double> total(c_.dv, 0.0);
     for (std::int64_t s = 0; s < splits; ++s) {
       if (m[s * rows + x] == -kInf) continue;
-      const double w = std::exp(m[s * rows + x] * unit - highest);
+      const double w = std::exp(m[s * rows + x] - highest);
       sum += w * l[s * rows + x];
       for (int e = 0; e < c_.dv; ++e) total[e] += w * o[(s * rows + x) * c_.dv + e];
     }

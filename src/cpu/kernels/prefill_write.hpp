@@ -6,12 +6,11 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
-/// State of the rows of a block; to_partial and to_natural turn m into the units of a partial and of an LSE.
+/// State of the rows of a block.
 struct BlockState {
-  const float *o, *m, *l;
-  bool seen;  // o was written
-  float to_partial;
-  double to_natural;
+  const float *o, *m, *l;  // m in the units of score_units.hpp
+  bool seen;               // o was written
+  float natural;           // of one unit of m
 };
 
 /// out[i][c ... dv) = O of lane i * norm of lane i, for the first `valid` lanes of vector j.
@@ -43,9 +42,9 @@ TESSERA_INLINE double log_of(float x) {
 }
 
 /// What O is multiplied by, and the LSE, of kWidth rows with maxima m and sums l (0: no visible key).
-TESSERA_INLINE void finish_lanes(const float* m, const float* l, double to_natural, float* norm, float* lse) {
+TESSERA_INLINE void finish_lanes(const float* m, const float* l, double natural, float* norm, float* lse) {
   double log[kWidth];
-  for (int i = 0; i < kWidth; ++i) log[i] = m[i] * to_natural + log_of(l[i]);
+  for (int i = 0; i < kWidth; ++i) log[i] = m[i] * natural + log_of(l[i]);
   for (int i = 0; i < kWidth; ++i) {
     const bool usual = l[i] > 0 && l[i] < kInfinity;
     norm[i] = l[i] == 0 ? 0 : 1 / l[i];
@@ -96,10 +95,11 @@ void write_outputs(const RunConstants& constants, const Sequence& sequence, std:
     alignas(64) float norm[kWidth], lse[kWidth];
     Stored* out[kWidth];
     const float *m = state.m + j * kWidth, *l = state.l + j * kWidth;
-    finish_lanes(m, l, state.to_natural, norm, lse);
+    finish_lanes(m, l, state.natural, norm, lse);
     const int valid = row_end - row < kWidth ? static_cast<int>(row_end - row) : kWidth;
     for (int i = 0; i < valid; ++i, next_row(at)) {
-      if (constants.sink) finish_with_sink(m[i] * state.to_natural, l[i], constants.sink[at.head], norm[i], lse[i]);
+      if (constants.sink)
+        finish_with_sink(static_cast<double>(m[i]) * state.natural, l[i], constants.sink[at.head], norm[i], lse[i]);
       if (sequence.lse) sequence.lse[at.head * sequence.lse_stride_head + at.query] = lse[i];
       out[i] = reinterpret_cast<Stored*>(sequence.o + at.query * sequence.o_stride_token + at.head * sequence.o_stride_head);
     }
@@ -126,7 +126,7 @@ TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& 
     const int valid = rows - j * kWidth < kWidth ? rows - j * kWidth : kWidth;
     float* o = partial.o + (index + j * kWidth) * constants.dv;
     for (int i = 0; i < valid; ++i) {
-      const float l = state.l[j * kWidth + i], m = state.m[j * kWidth + i] * state.to_partial;
+      const float l = state.l[j * kWidth + i], m = state.m[j * kWidth + i] * state.natural;
       // A NaN among keys that are otherwise -inf must not be taken for an empty row.
       partial.m[index + j * kWidth + i] = __builtin_isnan(l) && m < 0 && __builtin_isinf(m) ? 0 : m;
       partial.l[index + j * kWidth + i] = l;
