@@ -119,6 +119,7 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
                        const char* instruction) {
   const auto ordered = [&](const Event& old, bool old_write) {
     if (old.tag & now.tag & kAtomic) return true;
+    if (old.tag & kPolled && write && pipe == Pipe::S) return true;
     const Clock& known = clock[int(pipe)];
     if (old.core != index) return known.of(old.core, int(old.pipe)) >= old.time;
     if (old.pipe != pipe) return known.own[int(old.pipe)] >= old.time;

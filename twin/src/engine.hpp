@@ -25,6 +25,19 @@ inline constexpr std::uint8_t kUnwritten = 0;
 inline constexpr std::uint8_t kDefined = 1;
 inline constexpr std::uint8_t kFirstOrigin = 2;
 
+// ---- the scalar unit's data cache ----
+inline constexpr std::uint64_t kCacheLineBytes = 64;
+// What one core has, or had, of one line of GM. Lines are never evicted here: a real cache may keep them, so a kernel must
+// not count on the contrary.
+struct CachedLine {
+  std::uint16_t core = 0;
+  bool present = false, invalidated = false;  // invalidated: by DataCacheCleanAndInvalid, since the last load
+  std::uint64_t dirty = 0, cleaned = 0;       // bytes, one bit each: stored and not written back; written back in the past
+  std::uint32_t load_site = 0, store_site = 0, store_time = 0, store_tensor = 0, clean_time = 0;
+  Clock loaded;    // what the scalar unit knew to be complete when it loaded the line
+  Clock released;  // what other cores learn from reading what was written back
+};
+
 // ---- memories ----
 struct Memory {
   Space space = Space::UB;
@@ -34,6 +47,7 @@ struct Memory {
   std::uint64_t device_address = 0;  // GM: where the L2 model sees it; the same in every run
   std::string name;
   History history{4096};
+  std::map<std::uint64_t, std::vector<CachedLine>> cached;  // GM: by line, one a core that has had it
   std::vector<std::uint8_t>
       fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
 };
@@ -223,7 +237,23 @@ class Core {
   void* pipe = nullptr;
   std::vector<std::uint8_t> storage;
   std::vector<Access> accesses;
+  std::vector<std::pair<Memory*, std::uint64_t>> cached;  // lines in its data cache
 };
+
+// Whether everything up to this event is complete, by this clock of the core.
+inline bool knows(const Core& core, const Clock& clock, const Event& e) {
+  return (e.core == core.index ? clock.own[int(e.pipe)] : clock.of(e.core, int(e.pipe))) >= e.time;
+}
+// The data cache. Before a scalar access of GM is checked (true: the line was invalidated and is read anew); after it; any
+// other access of GM.
+bool cache_before_load(Core& core, Memory& memory, std::uint64_t begin);
+void cache_load(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
+                std::uint32_t site);
+void cache_store(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
+                 std::uint32_t site);
+void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, const char* name);
+void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
+Clock as_foreign(const Core& core, const Clock& known);  // as other cores learn it
 
 Core& core();  // the one that runs
 bool in_kernel();

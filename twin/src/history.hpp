@@ -11,7 +11,8 @@
 
 namespace twin {
 
-enum Tag : std::uint8_t { kPlain = 0, kAtomic = 1, kSmallMmad = 2 };
+// kPolled: a scalar read of a cache line that the core has invalidated, as a loop does that waits for another core's value.
+enum Tag : std::uint8_t { kPlain = 0, kAtomic = 1, kSmallMmad = 2, kPolled = 4 };
 
 struct Event {
   std::uint32_t time = 0;  // the how-manieth instruction of its pipe, from 1; 0: none
@@ -45,6 +46,17 @@ class History {
     }
   }
   void clear() { pages_.clear(); }
+  // Calls f(event, begin, end) for the last write of each stretch of the range; records nothing.
+  template <class F>
+  void writes(std::uint64_t begin, std::uint64_t end, F&& f) const {
+    for (std::uint64_t index = begin / page_bytes_; index < pages_.size() && index * page_bytes_ < end; ++index) {
+      if (!pages_[index]) continue;
+      const std::uint64_t base = index * page_bytes_;
+      for (const Segment& s : *pages_[index]) {
+        if (s.write.time && base + s.end > begin && base + s.begin < end) f(s.write, base + s.begin, base + s.end);
+      }
+    }
+  }
 
  private:
   struct Segment {

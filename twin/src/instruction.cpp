@@ -171,9 +171,10 @@ bool Instruction::issue() {
   for (int pass = 0; pass < 2; ++pass) {  // reads meet what was there before this instruction writes
     for (const Access& a : accesses_) {
       if (a.write != (pass == 1)) continue;
-      now.tag = a.memory->space == Space::GM ? gm_tag : tag;
+      now.tag = a.memory->space == Space::GM && gm_tag ? gm_tag : tag;
       now.tensor = a.tensor;
       core_.check_order(pipe_, *a.memory, a.begin, a.end, a.write, now, name_);
+      if (!a.memory->cached.empty()) cache_meet(core_, pipe_, a, now, name_);
     }
   }
   core_.append(record_);
@@ -247,13 +248,18 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
   Instruction i(Pipe::S, "GetValue", site);
   i.read(view, offset, size);
   i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
+  Memory* const gm = view.space == Space::GM && !i.refused() ? GlobalMemory::get().find(view.addr + offset) : nullptr;
+  const std::uint64_t at = gm ? view.addr + offset - reinterpret_cast<std::uint64_t>(gm->data) : 0;
+  if (gm && cache_before_load(core(), *gm, at)) i.tag(kPolled);
   if (!i.issue()) {
     std::memset(value, 0, size);
     return;
   }
   i.use(view, offset, size, "reads");
   std::memcpy(value, i.bytes(view) + offset, size);
-  if (view.space == Space::GM) yield_now_and_then();
+  if (!gm) return;
+  cache_load(core(), *gm, at, at + size, view.tensor, site_id(site));
+  yield_now_and_then();
 }
 
 void scalar_store(const View& view, std::uint64_t offset, const void* value, std::uint32_t size, Site site) {
@@ -263,15 +269,34 @@ void scalar_store(const View& view, std::uint64_t offset, const void* value, std
   if (!i.issue()) return;
   std::memcpy(i.bytes(view) + offset, value, size);
   std::memset(i.state(view) + offset, kDefined, size);
+  if (view.space != Space::GM) return;
+  Memory& m = *GlobalMemory::get().find(view.addr + offset);
+  const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m.data);
+  cache_store(core(), m, at, at + size, view.tensor, site_id(site));
 }
 
-void cache_clean(const View&, bool, Site site) {
+void cache_clean(const View& view, bool whole, Site site) {
+  Core& c = core();
   Instruction i(Pipe::S, "DataCacheCleanAndInvalid", site);
   i.cost("ScalarGm", 1);
-  i.issue();
+  Memory* const m = whole ? nullptr : GlobalMemory::get().find(view.addr);
+  i.require(whole || m, Kind::OutOfBounds, "DataCacheCleanAndInvalid of GM outside of every allocation",
+            "check the offset and the size given to aclrtMalloc", &view);
+  if (!i.issue()) return;
+  Event now{c.issued[int(Pipe::S)], site_id(site), 0, static_cast<std::uint16_t>(c.index), Pipe::S, kPlain};
+  if (m) {
+    cache_clean_line(c, *m, (view.addr - reinterpret_cast<std::uint64_t>(m->data)) / kCacheLineBytes, now);
+  } else {
+    for (const auto& [memory, line] : c.cached) cache_clean_line(c, *memory, line, now);
+    c.cached.clear();
+  }
   yield_core();
 }
 
-void data_sync_barrier(Site) {}
+// Holds back what follows, on every pipe, until the scalar unit's stores are done.
+void data_sync_barrier(Site) {
+  Core& c = core();
+  for (Clock& clock : c.clock) clock.own[int(Pipe::S)] = c.issued[int(Pipe::S)];
+}
 
 }  // namespace twin

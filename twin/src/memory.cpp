@@ -63,6 +63,7 @@ bool GlobalMemory::release(void* pointer) {
   munmap(m.data, m.bytes + 1);
   munmap(m.state, m.bytes + 1);
   m.history.clear();
+  m.cached.clear();
   found->second->live = false;
   last_ = nullptr;
   return true;
@@ -84,7 +85,10 @@ Memory* GlobalMemory::find(std::uint64_t address, bool* freed) {
 }
 
 void GlobalMemory::forget_history() {
-  for (auto& [address, block] : blocks_) block->memory.history.clear();
+  for (auto& [address, block] : blocks_) {
+    block->memory.history.clear();
+    block->memory.cached.clear();
+  }
 }
 
 void GlobalMemory::mark_defined(const void* pointer, std::size_t bytes) {

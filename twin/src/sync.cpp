@@ -22,7 +22,9 @@ Finding cross_finding(const Core& c, Kind kind, const std::string& what, Site si
   return {kind, what, to_string(site), "", c.label(), "", "", "", fix};
 }
 
-Clock as_foreign(const Core& c, Clock known) {
+}  // namespace
+
+Clock as_foreign(const Core& c, const Clock& known) {
   auto all = known.foreign ? std::make_shared<Foreign>(*known.foreign)
                            : std::make_shared<Foreign>(launched().cores.size() * kPipes, 0u);
   for (int p = 0; p < kPipes; ++p) (*all)[c.index * kPipes + p] = std::max((*all)[c.index * kPipes + p], known.own[p]);
@@ -30,6 +32,8 @@ Clock as_foreign(const Core& c, Clock known) {
   out.foreign = std::move(all);
   return out;
 }
+
+namespace {
 
 void set(int mode, Pipe pipe, int id, Site site) {
   Core& c = core();
