@@ -285,6 +285,5 @@ std::string tensor_text(std::uint32_t tensor);  // "VECIN tensor of softmax.asc:
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 const std::vector<std::string>& cost_rows();  // the names behind Record::cost
-Timing simulate(const Launched& launched, const Device& device, std::string* chrome_trace);
 
 }  // namespace twin

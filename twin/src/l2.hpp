@@ -10,26 +10,20 @@ namespace twin {
 
 class L2 {
  public:
-  L2(std::uint64_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
-      : line_bytes_(line_bytes),
-        ways_(ways),
-        sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)),
-        lines_(sets_ * ways) {}
-
+  struct Line {
+    std::uint64_t tag = ~0ull;
+    double free_at = 0;  // when its present user is done with it
+    std::int32_t user = -1;
+    bool dirty = false;
+  };
   struct Outcome {
     std::uint64_t hit_lines = 0, miss_lines = 0, evicted_lines = 0;  // evicted: dirty ones, written to HBM
   };
-  void access(std::uint64_t address, std::uint64_t bytes, bool write, Outcome* out) {
-    for (std::uint64_t line = address / line_bytes_; line <= (address + bytes - 1) / line_bytes_; ++line)
-      touch(line, write, out);
-  }
 
- private:
-  struct Line {
-    std::uint64_t tag = ~0ull;
-    bool dirty = false;
-  };
-  void touch(std::uint64_t line, bool write, Outcome* out) {
+  L2(std::uint64_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
+      : ways_(ways), sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)), lines_(sets_ * ways) {}
+
+  Line& access(std::uint64_t line, bool write, Outcome* out) {
     Line* const set = &lines_[line % sets_ * ways_];  // newest first
     std::uint32_t at = 0;
     while (at < ways_ && set[at].tag != line) ++at;
@@ -38,16 +32,18 @@ class L2 {
     } else {
       at = ways_ - 1;
       out->evicted_lines += set[at].dirty;
-      set[at] = {line, false};
-      out->miss_lines += 1;
+      set[at] = {line, 0, -1, false};
+      ++out->miss_lines;
     }
     Line found = set[at];
     found.dirty |= write;
     std::move_backward(set, set + at, set + at + 1);
     set[0] = found;
+    return set[0];
   }
 
-  std::uint32_t line_bytes_, ways_;
+ private:
+  std::uint32_t ways_;
   std::uint64_t sets_;
   std::vector<Line> lines_;
 };

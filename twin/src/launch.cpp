@@ -5,6 +5,7 @@
 
 #include "engine.hpp"
 #include "fiber.hpp"
+#include "timeline.hpp"
 
 namespace twin {
 
@@ -241,7 +242,9 @@ void launch(const LaunchRequest& request) {
   GlobalMemory::get().forget_history();
   if (settings().timing) {
     trace_json.clear();
-    timing = simulate(l, device, settings().keep_trace || !settings().trace.empty() ? &trace_json : nullptr);
+    const Timeline timeline = simulate(l, device);
+    timing = summarise(timeline);
+    if (settings().keep_trace || !settings().trace.empty()) trace_json = chrome_trace(timeline);
     if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
   }
   running = nullptr;

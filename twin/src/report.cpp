@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine.hpp"
+#include "text.hpp"
 
 namespace twin {
 namespace {
@@ -19,19 +20,6 @@ struct Reports {
 Reports& reports() {
   static Reports* all = new Reports;  // outlives every exit handler
   return *all;
-}
-
-std::string json_string(const std::string& s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += format("\\u%04x", c);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
 }
 
 // The program ends: print what was found, write the files asked for, and fail if there was anything.
@@ -84,6 +72,24 @@ void read_environment(Settings* s) {
 }
 
 }  // namespace
+
+std::string json_string(const std::string& s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += format("\\u%04x", c);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string short_line(const std::string& line) {
+  const auto slash = line.rfind('/');
+  return slash == std::string::npos ? line : line.substr(slash + 1);
+}
 
 std::string format(const char* format, ...) {
   va_list arguments;
@@ -215,6 +221,10 @@ std::string to_string(const Site& site) { return site.line ? format("%s:%u", sit
 
 const char* name(Pipe pipe) {
   constexpr const char* kNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+  return kNames[static_cast<int>(pipe)];
+}
+const char* lane_name(Pipe pipe) {
+  constexpr const char* kNames[] = {"SCALAR", "VECTOR", "CUBE", "MTE1", "MTE2", "MTE3", "FIXP", "ALL"};
   return kNames[static_cast<int>(pipe)];
 }
 const char* name(Space space) {

@@ -52,20 +52,43 @@ std::string to_json(const std::vector<Finding>& findings);
 
 // Modelled time of the last launch on the chosen device.
 struct PipeUse {
-  std::string core, pipe;
+  std::string core, pipe;  // "AIV 3", "MTE2"
   double busy_cycles = 0;
 };
-struct LineCost {
-  std::string line, what;
-  double cycles = 0;  // on the critical path
+struct PathUse {
+  std::string path;  // "GM to UB"
+  double bytes = 0;
+};
+struct LineCost {            // a share of the critical path
+  std::string what;          // "V works", "waits for MTE3→V", "waits for PipeBarrier<PIPE_V>"
+  std::string line;          // file:line of the work, or of the wait
+  std::string name;          // the instruction that worked or was waited for
+  std::string because_line;  // where that stands, if not in `line`
+  double cycles = 0;
+};
+struct HotLine {
+  std::string line, pipe, name;
+  std::uint64_t count = 0;
+  double busy_cycles = 0;  // of its pipe, over all cores
+  double bytes = 0;        // moved
+  double critical_cycles = 0;
+};
+struct Peaks {  // of the device; per second
+  double cube_flops = 0, vector_lanes = 0, hbm_bytes = 0, l2_bytes = 0;
 };
 struct Timing {
   std::string device, kernel;
-  double cycles = 0, microseconds = 0;
-  double gm_read_bytes = 0, gm_write_bytes = 0, l2_hit_bytes = 0, hbm_bytes = 0, cube_macs = 0;
+  int blocks = 0;
+  double cycles = 0, microseconds = 0, mhz = 0;
+  double gm_read_bytes = 0, gm_write_bytes = 0, l2_hit_bytes = 0, hbm_bytes = 0;
+  double cube_macs = 0;                                                      // as if all were half: 4096 a busy cycle
+  double vector_lanes = 0;                                                   // lanes worked on, 64 or 128 a repeat
   double hbm_utilisation = 0, cube_utilisation = 0, vector_utilisation = 0;  // of the device's peaks
+  Peaks peaks;
   std::vector<PipeUse> pipes;
-  std::vector<LineCost> critical_path;  // largest first
+  std::vector<PathUse> paths;
+  std::vector<LineCost> critical_path;  // largest first; adds up to the cycles
+  std::vector<HotLine> lines;           // busiest first
 };
 const Timing& last_timing();
 std::string to_text(const Timing& timing);

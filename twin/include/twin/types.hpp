@@ -13,6 +13,7 @@ namespace twin {
 enum class Pipe : std::uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
 inline constexpr int kPipes = 7;
 const char* name(Pipe pipe);
+const char* lane_name(Pipe pipe);  // as the vendor's profiler calls it
 
 enum class Space : std::uint8_t { GM, UB, L1, L0A, L0B, L0C, BT, FB };
 inline constexpr int kSpaces = 8;

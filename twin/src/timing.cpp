@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline in figures: use of pipes, bytes, utilisation, hot lines.
+#include <tuple>
+
+#include "timeline.hpp"
+
+namespace twin {
+namespace {
+
+const char* in_words(Path path) {
+  constexpr const char* kWords[kPaths] = {"",          "GM to L1",  "GM to L1, ND to NZ", "GM to UB", "GM to L0",
+                                          "UB to GM",  "L0C to GM", "L0C to L1",          "L1 to GM", "L1 to L0A",
+                                          "L1 to L0B", "L1 to BT",  "UB to UB",           "UB to L1"};
+  return kWords[static_cast<int>(path)];
+}
+
+// Rows whose unit is an element, not a repeat.
+double lanes_of(const Record& r, const std::string& cost_row) {
+  if (r.path != Path::None || cost_row == "UbCopy") return 0;
+  const bool element = cost_row == "Gather" || cost_row == "Transpose" || cost_row == "Sort";
+  return static_cast<double>(r.units) * (element ? 1 : r.narrow ? 128 : 64);
+}
+
+struct LineKey {
+  std::uint32_t site;
+  Pipe pipe;
+  std::string name;
+  bool operator<(const LineKey& o) const { return std::tie(site, pipe, name) < std::tie(o.site, o.pipe, o.name); }
+};
+
+void add_lines(const Timeline& t, const std::vector<Stretch>& path, Timing* out) {
+  struct Entry {
+    std::uint64_t count = 0;
+    double busy = 0, bytes = 0, critical = 0;
+  };
+  std::map<LineKey, Entry> lines;
+  Entry* last = nullptr;
+  LineKey last_key{};
+  const auto entry = [&](const Record& r) -> Entry& {
+    if (!last || last_key.site != r.site || last_key.pipe != r.pipe || last_key.name != r.name) {
+      last_key = {r.site, r.pipe, r.name};
+      last = &lines[last_key];
+    }
+    return *last;
+  };
+  for (std::size_t c = 0; c < t.first.size(); ++c) {
+    const auto& trace = t.launched->cores[c]->trace;
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      const Record& r = trace[i];
+      if (r.step != Step::Execute) continue;
+      const Done& d = t.done[t.first[c] + static_cast<std::int64_t>(i)];
+      Entry& e = entry(r);
+      ++e.count;
+      e.busy += d.end - d.start;
+      if (r.path != Path::None) e.bytes += static_cast<double>(r.units);
+      if (r.pipe == Pipe::V) out->vector_lanes += lanes_of(r, cost_rows()[r.cost]);
+    }
+  }
+  for (const Stretch& s : path) {
+    if (s.record != kNone) entry(t.record(s.record)).critical += s.end - s.begin;
+  }
+  for (const auto& [key, e] : lines)
+    out->lines.push_back({to_string(site_of(key.site)), name(key.pipe), key.name, e.count, e.busy, e.bytes, e.critical});
+  std::stable_sort(out->lines.begin(), out->lines.end(),
+                   [](const HotLine& a, const HotLine& b) { return a.busy_cycles > b.busy_cycles; });
+}
+
+}  // namespace
+
+Timing summarise(const Timeline& t) {
+  const Device& d = *t.device;
+  const double hz = d.mhz() * 1e6;
+  Timing out;
+  out.device = d.name;
+  out.kernel = t.launched->kernel;
+  out.blocks = t.launched->blocks;
+  out.mhz = d.mhz();
+  out.cycles = t.last.time;
+  out.microseconds = t.last.time / d.mhz();
+  double vector_busy = 0;
+  for (std::size_t c = 0; c < t.busy.size(); ++c) {
+    for (int p = 0; p < kPipes; ++p) {
+      if (t.busy[c][p] > 0) out.pipes.push_back({t.launched->cores[c]->label(), name(Pipe(p)), t.busy[c][p]});
+    }
+    vector_busy += t.busy[c][int(Pipe::V)];
+  }
+  for (int p = 1; p < kPaths; ++p) {
+    if (t.traffic.paths[p] > 0) out.paths.push_back({in_words(Path(p)), t.traffic.paths[p]});
+  }
+  out.gm_read_bytes = t.traffic.read;
+  out.gm_write_bytes = t.traffic.written;
+  out.l2_hit_bytes = t.traffic.read_hits;
+  out.hbm_bytes = t.traffic.hbm;
+  out.cube_macs = t.cube_cycles * d.at("cube_macs_per_cycle");
+  out.peaks = {2 * d.at("cube_macs_per_cycle") * d.at("cube_cores") * hz, 64 * d.at("vector_cores") * hz,
+               d.at("hbm_bytes_per_second"), d.at("l2_total_bytes_per_second")};
+  if (out.cycles > 0) {
+    out.hbm_utilisation = out.hbm_bytes / (out.cycles / hz) / out.peaks.hbm_bytes;
+    out.cube_utilisation = t.cube_cycles / (out.cycles * d.at("cube_cores"));
+    out.vector_utilisation = vector_busy / (out.cycles * d.at("vector_cores"));
+  }
+  const std::vector<Stretch> path = critical_path(t);
+  out.critical_path = twin::in_words(t, path);
+  add_lines(t, path, &out);
+  return out;
+}
+
+}  // namespace twin
