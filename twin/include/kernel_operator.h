@@ -4,5 +4,7 @@
 
 #include "ascendc/cube.hpp"
 #include "ascendc/pipe.hpp"
+#include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"
+#include "ascendc/sort.hpp"
 #include "ascendc/tiling.hpp"

@@ -154,6 +154,7 @@ class Instruction {
 };
 
 bool all_defined(const std::uint8_t* state, std::uint64_t bytes);
+std::uint8_t new_origin(const std::string& text);  // the state of values that come undefined from there
 
 // ---- a core ----
 struct Buffer {
@@ -193,6 +194,19 @@ struct CrossFlag {  // delivered to a core, not yet waited for
   std::deque<Delivery> delivered;
 };
 
+// What vector instructions leave for, or take from, special registers.
+struct VectorRegisters {
+  std::uint32_t merged[4] = {};    // MrgSort: pairs taken of each list
+  std::uint8_t compared[16] = {};  // Compare without a destination: a bit a lane
+  float extreme = 0;               // ReduceMax, ReduceMin and their Whole forms: the last value and its index
+  std::uint32_t extreme_index = 0;
+  float sum = 0;  // WholeReduceSum and RepeatReduceSum: the last sum
+  bool deq_given = false;
+  float deq_scale[16] = {};  // SetDeqScale: one for all lanes, or one for each of sixteen
+  std::int16_t deq_offset[16] = {};
+  bool deq_signed[16] = {};
+};
+
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -226,6 +240,7 @@ class Core {
   bool mask_counts = false;
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
+  VectorRegisters registers;
   std::map<std::uint64_t, std::uint8_t> unit_flags;  // of the last Mmad into each L0C tile, by the tile's begin
   std::uint32_t tokens = 0;
   std::uint32_t scalar_steps = 0;

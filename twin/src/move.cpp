@@ -7,8 +7,6 @@
 
 namespace twin {
 
-std::uint8_t new_origin(const std::string& text);
-
 namespace {
 
 struct Way {

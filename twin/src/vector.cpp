@@ -250,32 +250,36 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
             format("GatherMask on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
   i.require(mask || (pattern >= 1 && pattern <= 7), Kind::Limit, format("GatherMask: pattern %d, 1 to 7 exist", pattern),
             "use one of the patterns, or a mask tensor");
-  const std::uint32_t a_repeat = lanes_a_repeat(size);
-  Lanes lanes;
-  lanes.form = Lanes::FirstN;
-  lanes.repeats = repeats;
-  lanes.count = counter_mode ? std::min(mask_count, a_repeat) : a_repeat;
-  const Operand operand{&src, src_stride};
-  const auto& runs = make_runs(i, lanes, &operand, 1);
-  std::vector<std::uint64_t> kept;
+  i.require_aligned(dst, kBlockBytes, "the destination");
+  i.require_aligned(src, kBlockBytes, "the source");
+  // A repeat is 256 bytes; in counter mode it is mask_count elements, however many blocks they take.
+  const std::uint64_t a_repeat = counter_mode ? mask_count : lanes_a_repeat(size), a_block = kBlockBytes / size;
+  const auto place = [&](std::uint64_t repeat, std::uint64_t lane) {
+    return (repeat * src_stride.repeat + lane / a_block * src_stride.block) * kBlockBytes + lane % a_block * size;
+  };
+  for (std::uint64_t r = 0; r < repeats; ++r) {
+    for (std::uint64_t lane = 0; lane < a_repeat; lane += a_block)
+      i.read(src, place(r, lane), std::min(a_block, a_repeat - lane) * size);
+    if (mask) i.read(*mask, r * mask_repeat_stride * kBlockBytes, (a_repeat + 7) / 8);
+  }
   if (i.refused()) return 0;
-  for (const Run& r : runs) {
-    for (std::uint32_t k = 0; k < r.n; ++k) {
-      const std::uint64_t lane = (r.lane + k) % a_repeat, repeat = (r.lane + k) / a_repeat;
+  std::vector<std::uint64_t> kept;
+  for (std::uint64_t r = 0; r < repeats; ++r) {
+    const std::uint64_t bits = r * mask_repeat_stride * kBlockBytes;
+    if (mask) i.use(*mask, bits, (a_repeat + 7) / 8, "chooses by");
+    for (std::uint64_t lane = 0; lane < a_repeat; ++lane) {
       bool keep;
       if (mask) {
-        const std::uint64_t byte = repeat * mask_repeat_stride * kBlockBytes + lane / 8;
-        i.read(*mask, byte, 1);
-        keep = byte < mask->bytes && (i.bytes(*mask)[byte] >> (lane % 8) & 1);
+        keep = i.bytes(*mask)[bits + lane / 8] >> (lane % 8) & 1;
       } else {
         keep = pattern == 7 || (pattern <= 2 ? lane % 2 == static_cast<std::uint64_t>(pattern - 1)
                                              : lane % 4 == static_cast<std::uint64_t>(pattern - 3));
       }
-      if (keep) kept.push_back(r.offset[0] + std::uint64_t{k} * size);
+      if (keep) kept.push_back(place(r, lane));
     }
   }
   i.write(dst, 0, kept.size() * size);
-  i.cost("OneVector", repeats, dst.dtype);
+  i.cost("OneVector", repeats * ((a_repeat * size + kRepeatBytes - 1) / kRepeatBytes), dst.dtype);
   if (!i.issue()) return 0;
   States ds(i, dst), ss(i, src);
   for (std::uint64_t k = 0; k < kept.size(); ++k) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector instructions that sort, rearrange or convert while they compute, as plain descriptions. See twin/calls.hpp.
+#pragma once
+
+#include "twin/calls.hpp"
+
+namespace twin {
+
+// A tensor again, from a pointer that GetPhyAddr gave out: [pointer, the end of the memory it lies in).
+View local_view(const void* pointer, DType dtype, Site site);
+
+// ---- sorting. A pair is 8 bytes: the score first, its uint32 index in the last four; descending, equal scores in order.
+// ----
+void vector_sort32(const View& dst, const View& scores, const View& indices, std::uint32_t repeats, Site site);
+// Sort: as Sort32, and with `full` all repeats together; work then holds as much as dst.
+void vector_sort(const View& dst, const View& scores, const View& indices, const View& work, std::uint32_t repeats,
+                 bool full, Site site);
+struct MergeCall {
+  View dst, src[4];
+  std::uint32_t length[4] = {};  // pairs
+  int lists = 4;
+  bool stop_at_exhausted = false;
+  std::uint32_t repeats = 1;
+};
+void vector_merge(const MergeCall& call, Site site);
+// How many pairs of each list the last merge of this core has taken.
+void merge_counts(std::uint32_t taken[4], Site site);
+// Extract: the scores and the indices of 32 pairs a repeat.
+void vector_extract(const View& scores, const View& indices, const View& pairs, std::uint32_t repeats, Site site);
+
+// ---- rearranging ----
+// CreateVecIndex over repeats: lane l of repeat r becomes first + r * (lanes of a repeat) + l.
+void vector_index_lanes(const Lanes& lanes, const View& dst, Stride dst_stride, std::uint64_t first, Site site);
+// Offsets are in bytes and lie one a lane, masked-off lanes included.
+void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_repeat_stride, const View& src,
+                         const View& offsets, std::uint32_t base_bytes, Site site);
+// Eight blocks of 32 bytes a repeat.
+void vector_gatherb(const View& dst, const View& src, const View& offsets, std::uint32_t repeats, Stride dst_stride,
+                    Site site);
+struct BlockTranspose {  // sixteen blocks a repeat; strides in blocks
+  View dst[16], src[16];
+  bool dst_high = false, src_high = false;  // 8-bit: which half of a block
+  std::uint32_t repeats = 1, dst_step = 0, src_step = 0;
+};
+void vector_transpose_blocks(const BlockTranspose& call, Site site);
+// (n, c, h, w) to (n, h, w, c), or back.
+void vector_transpose_channels(const View& dst, const View& src, const View& work, std::uint32_t n, std::uint32_t c,
+                               std::uint32_t pixels, bool channels_last, Site site);
+struct Interpolation {
+  View dst, src0, offsets, src1, work;
+  Lanes lanes;
+  std::uint32_t h_repeats, v_repeats;
+  bool weight_a_block;  // else one a horizontal repeat
+  std::uint32_t dst_block_stride, v_step_elems;
+};
+void vector_interpolate(const Interpolation& call, Site site);
+
+}  // namespace twin

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short hands of the kernels in tests.
+#pragma once
+
+#include "kernel_operator.h"
+
+namespace twin_test {
+
+template <class T>
+AscendC::LocalTensor<T> ub(int offset_bytes, int count) {
+  return AscendC::LocalTensor<T>(AscendC::TPosition::VECCALC, offset_bytes, count);
+}
+template <class T>
+AscendC::GlobalTensor<T> gm(GM_ADDR p, int count) {
+  AscendC::GlobalTensor<T> t;
+  t.SetGlobalBuffer((__gm__ T*)p, count);
+  return t;
+}
+template <AscendC::HardEvent event>
+void order() {
+  AscendC::SetFlag<event>(0);
+  AscendC::WaitFlag<event>(0);
+}
+
+}  // namespace twin_test
