@@ -24,6 +24,17 @@ TESSERA_INLINE void next_row(RowCursor& at) {
   at.head = wraps ? at.last - at.group + 1 : at.head + 1;
 }
 
+/// Addresses of the next kWidth of `left` rows of Q; how many they are.
+template <class Stored>
+TESSERA_INLINE int find_query_rows(const Sequence& sequence, RowCursor& at, std::int64_t left, const Stored** rows) {
+  const int n = left < kWidth ? static_cast<int>(left) : kWidth;
+  for (int i = 0; i < n; ++i, next_row(at)) {
+    rows[i] =
+        reinterpret_cast<const Stored*>(sequence.q + at.query * sequence.q_stride_token + at.head * sequence.q_stride_head);
+  }
+  return n;
+}
+
 /// Qt of rows [row, row_end) in NR vectors of lanes: out[unit][NR * kWidth]. Lanes beyond row_end are 0.
 template <class T>
 void pack_queries(const RunConstants& constants, const Sequence& sequence, std::int32_t kv_head, std::int64_t row,
@@ -31,20 +42,20 @@ void pack_queries(const RunConstants& constants, const Sequence& sequence, std::
   using Stored = typename T::Stored;
   const int stride = vectors * kWidth;
   RowCursor at = row_cursor(constants, kv_head, row);
+  const Stored* rows[2][kWidth];  // of this vector and of the next, whose lines are asked for meanwhile
+  int valid = find_query_rows(sequence, at, row_end - row, rows[0]);
   for (int j = 0; j < vectors; ++j, row += kWidth) {
-    const Stored* rows[kWidth] = {};
-    const int valid = row_end - row < kWidth ? static_cast<int>(row_end - row) : kWidth;
-    for (int i = 0; i < valid; ++i, next_row(at)) {
-      rows[i] = reinterpret_cast<const Stored*>(sequence.q + at.query * sequence.q_stride_token +
-                                                at.head * sequence.q_stride_head);
-    }
+    const Stored** now = rows[j % 2];
+    const int valid_next = j + 1 < vectors ? find_query_rows(sequence, at, row_end - row - kWidth, rows[(j + 1) % 2]) : 0;
     for (int u = 0; u < units; u += kWidth) {
       F block[kWidth];
-      for (int i = 0; i < kWidth; ++i) block[i] = i < valid ? T::units(rows[i], u, constants.dqk) : zero();
+      for (int i = 0; i < kWidth; ++i) block[i] = i < valid ? T::units(now[i], u, constants.dqk) : zero();
+      for (int i = 0; i < valid_next; ++i) prefetch_l1(reinterpret_cast<const float*>(rows[(j + 1) % 2][i]) + u);
       transpose(block);
       const int n = units - u < kWidth ? units - u : kWidth;
       for (int i = 0; i < n; ++i) store(out + (u + i) * stride + j * kWidth, block[i]);
     }
+    valid = valid_next;
   }
 }
 
