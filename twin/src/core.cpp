@@ -151,6 +151,9 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
       f.fix = "move one of the two: addresses are bytes from the start of the memory, counts are elements";
       report(std::move(f));
     }
+    if (old.tag & now.tag & kAtomic && old.core != index && old_write && !knows(*this, clock[int(pipe)], old)) {
+      atomic_other = {&m, std::max(b, begin), std::min(e, end), old, now};
+    }
     if (ordered(old, old_write)) return;
     if (launched().auto_sync && kind == CoreKind::AIV && old.core == index && compiler_orders(old.pipe, pipe)) {
       synchronise(old.pipe, pipe, now.site);
@@ -177,16 +180,51 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
 }
 
 // ---- flags ----
+namespace {
+
+const char* kind_text(CoreKind kind) { return kind == CoreKind::AIV ? "vector" : "cube"; }
+
+// Of a wait that nothing answers: how often the flag was set, or which other one was set instead.
+std::string nearest_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t* site) {
+  const auto same = c.flags.find({from, to, id});
+  if (same != c.flags.end() && same->second.sets) {
+    *site = same->second.last_set;
+    return format("; it was set %u time%s, last at %s, and waited for as often", same->second.sets,
+                  same->second.sets == 1 ? "" : "s", to_string(site_of(*site)).c_str());
+  }
+  for (const auto& [key, flag] : c.flags) {
+    const auto& [f, t, other] = key;
+    if (!flag.set || ((f != from || t != to) && other != id)) continue;
+    *site = flag.site;
+    return format("; the nearest that is set is %s(%d), at %s", event_name(f, t).c_str(), other,
+                  to_string(site_of(*site)).c_str());
+  }
+  return "";
+}
+
+void never_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t at) {
+  std::uint32_t other = 0;
+  const std::string nearest = nearest_set(c, from, to, id, &other);
+  report(flag_finding(
+      c, format("WaitFlag<HardEvent::%s>(%d): nothing sets this flag%s", event_name(from, to).c_str(), id, nearest.c_str()),
+      at, other, "set it on every path that leads here; the core would hang"));
+}
+
+bool known_event(const Core& c, const char* what, Pipe from, Pipe to, std::uint32_t at) {
+  if (hard_events(c.kind).count({from, to})) return true;
+  report(flag_finding(
+      c, format("%s<HardEvent::%s>: a %s core has no such event", what, event_name(from, to).c_str(), kind_text(c.kind)), at,
+      0, "use an event between pipes that this core has"));
+  return false;
+}
+
+}  // namespace
+
 void set_flag(Pipe from, Pipe to, int id, Site site) {
   Core& c = core();
   const std::uint32_t at = site_id(site);
   const std::string label = event_name(from, to);
-  if (!hard_events(c.kind).count({from, to})) {
-    report(flag_finding(c,
-                        format("SetFlag<HardEvent::%s>: a %s core has no such event", label.c_str(),
-                               c.kind == CoreKind::AIV ? "vector" : "cube"),
-                        at, 0, "use an event between pipes that this core has"));
-  }
+  known_event(c, "SetFlag", from, to, at);
   if (id < 0 || id > 7) {
     report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d): ids are 0 to 7", label.c_str(), id), at, 0,
                         "take the id from AllocEventID or FetchEventID"));
@@ -197,7 +235,27 @@ void set_flag(Pipe from, Pipe to, int id, Site site) {
     report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d) while the flag is still set", label.c_str(), id), at,
                         flag.site, "wait for each set before the next one, or use another id"));
   }
-  flag = {true, at, c.record_set(from, at), c.completed(from)};
+  flag.set = true;
+  flag.site = flag.last_set = at;
+  flag.token = c.record_set(from, at);
+  flag.clock = c.completed(from);
+  ++flag.sets;
+  if (!flag.early_wait) return;
+  // The wait was issued first: its pipe has stood still since. That is the same as set, then wait, unless something was
+  // issued to that pipe in between: the chip runs it after this set, the twin has run it already.
+  if (c.activity[int(to)] != flag.early_activity) {
+    report(
+        flag_finding(c,
+                     format("WaitFlag<HardEvent::%s>(%d) stands before its SetFlag, at %s: what pipe %s got in between "
+                            "runs after the set on the chip; the twin, which executes in program order, has run it before",
+                            label.c_str(), id, to_string(site).c_str(), name(to)),
+                     flag.early_wait, at, "put the SetFlag before the WaitFlag"));
+  }
+  const std::uint32_t wait_site = flag.early_wait;
+  flag.early_wait = 0;
+  flag.set = false;
+  c.learn(to, flag.clock);
+  c.record_wait(to, flag.token, wait_site);
 }
 
 void wait_flag(Pipe from, Pipe to, int id, Site site) {
@@ -210,14 +268,28 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
   }
   Flag& flag = c.flags[{from, to, id}];
   if (!flag.set) {
-    report(flag_finding(c,
-                        format("WaitFlag<HardEvent::%s>(%d): nothing has set this flag", event_name(from, to).c_str(), id),
-                        at, 0, "set it on every path that leads here; the core would hang"));
+    if (!known_event(c, "WaitFlag", from, to, at)) return;
+    if (to == Pipe::S || flag.early_wait) {  // the scalar unit would issue nothing more, not even the set
+      never_set(c, from, to, id, at);
+      return;
+    }
+    flag.early_wait = at;
+    flag.early_activity = c.activity[int(to)];
     return;
   }
   flag.set = false;
   c.learn(to, flag.clock);
   c.record_wait(to, flag.token, at);
+}
+
+void check_early_waits(Core& c) {
+  for (auto& [key, flag] : c.flags) {
+    if (!flag.early_wait) continue;
+    const auto& [from, to, id] = key;
+    const std::uint32_t at = flag.early_wait;
+    flag.early_wait = 0;
+    never_set(c, from, to, id, at);
+  }
 }
 
 void pipe_barrier(Pipe pipe, Site site) {
@@ -227,6 +299,7 @@ void pipe_barrier(Pipe pipe, Site site) {
                         "leave it out: the scalar pipe orders itself"));
     return;
   }
+  if (pipe == Pipe::ALL) check_early_waits(c);  // it waits for every pipe, so a pipe that stands still stops the core
   c.barrier(pipe, site_id(site));
 }
 
@@ -248,6 +321,7 @@ void release_event(Pipe from, Pipe to, int id, Site) {
 }
 
 void check_flags_at_end(Core& c) {
+  check_early_waits(c);
   for (const auto& [key, flag] : c.flags) {
     if (!flag.set) continue;
     const auto& [from, to, id] = key;

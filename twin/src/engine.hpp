@@ -38,6 +38,27 @@ struct CachedLine {
   Clock released;  // what other cores learn from reading what was written back
 };
 
+// ---- atomic sums whose order decides the result ----
+// Of the values added to one element of GM: with few bits each, every partial sum in any order is exact.
+struct AtomicSum {
+  float magnitude = 0;       // sum of |value|, rounded up
+  std::int16_t lowest = 0;   // all values are multiples of 2^lowest
+  std::uint8_t addends = 0;  // that are not zero; saturates
+};
+class AtomicSums {
+ public:
+  // Adds a value to the sum at this byte; `base`: what the element held before the first. True if the order of the addends
+  // decides how the sum is rounded.
+  bool add(std::uint64_t at, DType dtype, float base, float value);
+  void forget(std::uint64_t begin, std::uint64_t end);  // somebody stored plain values there
+  bool empty() const { return pages_.empty(); }
+  void clear() { pages_.clear(); }
+
+ private:
+  static constexpr std::uint64_t kPage = 2048;
+  std::map<std::uint64_t, std::vector<AtomicSum>> pages_;  // an entry each two bytes
+};
+
 // ---- memories ----
 struct Memory {
   Space space = Space::UB;
@@ -47,6 +68,7 @@ struct Memory {
   std::uint64_t device_address = 0;  // GM: where the L2 model sees it; the same in every run
   std::string name;
   History history{4096};
+  AtomicSums sums;                                          // GM
   std::map<std::uint64_t, std::vector<CachedLine>> cached;  // GM: by line, one a core that has had it
   std::vector<std::uint8_t>
       fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
@@ -184,6 +206,10 @@ struct Flag {
   std::uint32_t site = 0;
   std::uint32_t token = 0;
   Clock clock;
+  std::uint32_t sets = 0, last_set = 0;  // so far, and the site of the last
+  // A wait that came before its set: it holds back its own pipe only, so the set may still follow.
+  std::uint32_t early_wait = 0;  // site; 0: none
+  std::uint64_t early_activity = 0;
 };
 
 struct CrossFlag {  // delivered to a core, not yet waited for
@@ -223,13 +249,17 @@ class Core {
   void barrier(Pipe pipe, std::uint32_t site);
   std::uint32_t record_set(Pipe pipe, std::uint32_t site);
   void record_wait(Pipe pipe, std::uint32_t token, std::uint32_t site);
-  void append(Record record) { trace.push_back(record); }
+  void append(const Record& record) {
+    if (record.pipe != Pipe::ALL) ++activity[int(record.pipe)];
+    trace.push_back(record);
+  }
 
   int index, block, sub;
   CoreKind kind;
   std::array<Memory, kSpaces> memory;
   std::array<Clock, kPipes> clock;
   std::array<std::uint32_t, kPipes> issued{};
+  std::array<std::uint64_t, kPipes> activity{};  // records of each pipe
   std::map<std::tuple<Pipe, Pipe, int>, Flag> flags;
   std::map<std::pair<Pipe, Pipe>, std::uint8_t> events;  // ids that AllocEventID gave out
   std::map<int, CrossFlag> cross;
@@ -246,12 +276,19 @@ class Core {
   std::uint32_t scalar_steps = 0;
   std::vector<Record> trace;
   std::vector<GmSpan> spans;
-  std::string waits_for;  // while blocked
+  int waits_for = -1;  // the cross-core flag, while blocked
+  int waits_mode = 0;
   std::uint32_t waits_at = 0;
-  bool finished = false;
+  bool started = false, finished = false;
   void* pipe = nullptr;
+  bool pipe_flags = false;  // a TPipe has set its flags
   std::vector<std::uint8_t> storage;
   std::vector<Access> accesses;
+  struct {  // an atomic store of another core, in no order to the one that is being executed
+    Memory* memory = nullptr;
+    std::uint64_t begin = 0, end = 0;
+    Event old, now;
+  } atomic_other;
   std::vector<std::pair<Memory*, std::uint64_t>> cached;  // lines in its data cache
 };
 
@@ -273,7 +310,8 @@ Clock as_foreign(const Core& core, const Clock& known);  // as other cores learn
 Core& core();  // the one that runs
 bool in_kernel();
 void yield_core();  // lets the others run
-void block_core_until(bool (*ready)(void*), void* context, const std::string& what, Site site);
+void block_core_until(bool (*ready)(void*), void* context);
+void cross_deadlock(const Core& stuck);  // reports who should have set what it waits for
 
 // ---- a launch ----
 struct Origin {
@@ -292,6 +330,14 @@ struct Launched {
     std::map<int, std::deque<std::pair<Clock, std::uint32_t>>> by_core;
   };
   std::map<std::tuple<int, int, int>, Arrivals> arrivals;  // (mode, id, group)
+  struct CrossSets {
+    int count = 0;
+    std::uint32_t last_site = 0;
+  };
+  std::map<std::tuple<int, int, int>, CrossSets> cross_sets;  // (core, mode, id)
+  std::map<int, std::uint32_t> last_cross_set;                // core: site
+  int at_once = 0;                                            // how many blocks the device runs at the same time
+  bool all_at_once = false;  // more are let in, since they wait for each other: reported where they do
 };
 Launched& launched();
 

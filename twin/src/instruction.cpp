@@ -168,12 +168,14 @@ bool Instruction::issue() {
   Tag tag = tag_;
   Event now = core_.event(pipe_, record_.site, tag);
   const Tag gm_tag = record_.gm_write && core_.atomic != Atomic::None ? kAtomic : kPlain;
+  core_.atomic_other.memory = nullptr;
   for (int pass = 0; pass < 2; ++pass) {  // reads meet what was there before this instruction writes
     for (const Access& a : accesses_) {
       if (a.write != (pass == 1)) continue;
       now.tag = a.memory->space == Space::GM && gm_tag ? gm_tag : tag;
       now.tensor = a.tensor;
       core_.check_order(pipe_, *a.memory, a.begin, a.end, a.write, now, name_);
+      if (a.write && gm_tag != kAtomic && !a.memory->sums.empty()) a.memory->sums.forget(a.begin, a.end);
       if (!a.memory->cached.empty()) cache_meet(core_, pipe_, a, now, name_);
     }
   }

@@ -2,6 +2,7 @@
 // A launch: cores are made, run in turn until each has ended, checked, and their time is modelled.
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 
 #include "engine.hpp"
 #include "fiber.hpp"
@@ -111,22 +112,24 @@ void resume(Strand& strand) {
   current_strand = nullptr;
 }
 
-void report_deadlock(const std::vector<Strand*>& stuck) {
-  for (const Strand* s : stuck) {
-    Finding f{Kind::Deadlock};
-    f.core = s->core->label();
-    f.what = f.core + " waits for ever for " + s->core->waits_for;
-    f.line_a = to_string(site_of(s->core->waits_at));
-    f.fix = "set what is waited for on every path; launch no more blocks than cores when all must meet";
-    report(std::move(f));
+// Cores take turns in the order of their numbers, or in one that the seed of TWIN=shuffle gives.
+std::vector<std::size_t> order_of_turns(std::size_t cores) {
+  std::vector<std::size_t> turns(cores);
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  std::uint64_t state = settings().shuffle;
+  if (state == 0) return turns;
+  for (std::size_t i = cores; i > 1; --i) {  // Fisher and Yates, with Knuth's 64-bit generator: the same on every host
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    std::swap(turns[i - 1], turns[(state >> 33) % i]);
   }
+  return turns;
 }
 
 void run_all(Launched& l, const Device& device, const Registered& kernel, const void* arguments) {
   const int aic_a_block = l.has_aic ? 1 : 0;
   const int aiv_a_block = l.has_aiv ? l.aiv_a_block : 0;
   const int cores_a_block = aic_a_block + aiv_a_block;
-  const int at_once = static_cast<int>(l.has_aic ? device.at("cube_cores") : device.at("vector_cores"));
+  l.at_once = static_cast<int>(l.has_aic ? device.at("cube_cores") : device.at("vector_cores"));
   for (int b = 0; b < l.blocks; ++b) {
     for (int c = 0; c < cores_a_block; ++c) {
       const bool aic = c < aic_a_block;
@@ -135,12 +138,14 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
     }
   }
   std::vector<Strand> strands(l.cores.size());
+  const std::vector<std::size_t> turns = order_of_turns(strands.size());
   std::size_t started = 0;
   std::size_t live = 0;
   for (std::size_t ended = 0; ended < strands.size();) {
-    while (started < strands.size() && live < static_cast<std::size_t>(at_once * cores_a_block)) {
+    while (started < strands.size() && (l.all_at_once || live < static_cast<std::size_t>(l.at_once * cores_a_block))) {
       Strand& s = strands[started];
       s.core = l.cores[started++].get();
+      s.core->started = true;
       give_memory(*s.core, device);
       Invoke invoke = kernel.invoke[int(s.core->kind == CoreKind::AIC ? Pass::Aic : Pass::Aiv)];
       if (!invoke) invoke = kernel.invoke[int(Pass::Host)];
@@ -148,7 +153,8 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
       ++live;
     }
     bool moved = false;
-    for (std::size_t i = 0; i < started; ++i) {
+    for (const std::size_t i : turns) {
+      if (i >= started) continue;
       Strand& s = strands[i];
       if (!s.fiber || (s.ready && !s.ready(s.context))) continue;
       s.ready = nullptr;
@@ -170,7 +176,7 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
     for (Strand& s : strands) {
       if (s.fiber) stuck.push_back(&s);
     }
-    report_deadlock(stuck);
+    for (const Strand* s : stuck) cross_deadlock(*s->core);
     for (Strand* s : stuck) {
       s->fiber->abandon();
       resume(*s);
@@ -204,11 +210,8 @@ bool in_kernel() { return current != nullptr; }
 
 void yield_core() { Fiber::suspend(); }
 
-void block_core_until(bool (*ready)(void*), void* context, const std::string& what, Site site) {
-  Core& c = core();
+void block_core_until(bool (*ready)(void*), void* context) {
   if (ready(context)) return;
-  c.waits_for = what;
-  c.waits_at = site_id(site);
   current_strand->ready = ready;
   current_strand->context = context;
   Fiber::suspend();

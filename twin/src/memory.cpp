@@ -64,6 +64,7 @@ bool GlobalMemory::release(void* pointer) {
   munmap(m.state, m.bytes + 1);
   m.history.clear();
   m.cached.clear();
+  m.sums.clear();
   found->second->live = false;
   last_ = nullptr;
   return true;
@@ -88,6 +89,7 @@ void GlobalMemory::forget_history() {
   for (auto& [address, block] : blocks_) {
     block->memory.history.clear();
     block->memory.cached.clear();
+    block->memory.sums.clear();
   }
 }
 

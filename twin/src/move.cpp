@@ -48,6 +48,8 @@ void combine(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes, Atomic
 
 }  // namespace
 
+void count_addends(const std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes);  // atomics.cpp
+
 // A row of a store to GM, the atomic mode respected.
 void store_row(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes) {
   const Core& c = core();
@@ -55,6 +57,7 @@ void store_row(std::uint8_t* d, const std::uint8_t* a, std::uint64_t bytes) {
     std::memcpy(d, a, bytes);
     return;
   }
+  count_addends(d, a, bytes);
   switch (c.atomic_dtype) {
     case DType::F32:
       return combine<float>(d, a, bytes, c.atomic);

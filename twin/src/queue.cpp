@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TPipe's memory and the queues of a core: each buffer goes idle → allocated → queued → taken → idle.
+#include <exception>
+
 #include "engine.hpp"
 
 namespace twin {
 namespace {
+
+constexpr int kPipeFlags = 3;         // M_MTE1, ids 0 to 2
+constexpr int kTensorsAPosition = 8;  // the reference of AllocTensor, for this chip
 
 Finding queue_finding(const std::string& what, Site site, std::uint32_t other, const std::string& fix) {
   return {Kind::Queue, what, to_string(site), other ? to_string(site_of(other)) : "", core().label(), "", "", "", fix};
@@ -47,6 +52,24 @@ void pipe_reset() {
   Core& c = core();
   c.allocated.fill(0);
   c.events.clear();
+  if (c.pipe_flags) c.events[{Pipe::M, Pipe::MTE1}] = (1 << kPipeFlags) - 1;
+}
+
+// On a cube core a TPipe keeps some flags set while it lives.
+void pipe_begin(Site site) {
+  Core& c = core();
+  if (c.kind == CoreKind::AIC && !c.pipe_flags) {
+    for (int id = 0; id < kPipeFlags; ++id) set_flag(Pipe::M, Pipe::MTE1, id, site);
+    c.pipe_flags = true;
+  }
+  pipe_reset();
+}
+void pipe_end(Site site) {
+  if (!in_kernel() || std::uncaught_exceptions() > 0) return;
+  Core& c = core();
+  if (!c.pipe_flags) return;
+  c.pipe_flags = false;
+  for (int id = 0; id < kPipeFlags; ++id) wait_flag(Pipe::M, Pipe::MTE1, id, site);
 }
 
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
@@ -82,6 +105,13 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
                          "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
     return view_of(*q, q->buffers[0], dtype);
   }
+  int taken = 1;
+  for (const Buffer& other : c.buffers) taken += other.queue && other.state != Buffer::Idle && other.queue->what == q->what;
+  if (taken == kTensorsAPosition + 1) {
+    report(queue_finding(format("AllocTensor of a tensor number %d at position %s: a position has events for %d", taken,
+                                q->what, kTensorsAPosition),
+                         site, q->site, "free tensors earlier, or merge queues; the core may hang"));
+  }
   const std::uint32_t number = q->idle.front();
   q->idle.pop_front();
   Buffer& b = c.buffers[number];
@@ -106,6 +136,11 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
     report(queue_finding(format("EnQue of %s", why), site, b ? b->site : 0,
                          "AllocTensor, fill, EnQue, DeQue, use, FreeTensor: in this order, from one queue"));
     return;
+  }
+  if (static_cast<int>(q->waiting.size()) >= std::max(q->depth, 1)) {
+    report(queue_finding(
+        format("EnQue of %zu tensors one after the other into a queue of depth %d", q->waiting.size() + 1, q->depth), site,
+        c.buffers[q->waiting.back()].site, "DeQue in between, or give the queue that depth: TQue<position, depth>"));
   }
   b->state = Buffer::Queued;
   b->site = site_id(site);

@@ -43,6 +43,13 @@ void at_exit(int status, void*) {
   if (!list.empty() && status == 0) _exit(1);
 }
 
+bool is_kind(const std::string& word) {
+  for (int k = 0; k <= int(Kind::Overlap); ++k) {
+    if (word == name(Kind(k))) return true;
+  }
+  return false;
+}
+
 void read_environment(Settings* s) {
   const char* text = std::getenv("TWIN");
   std::stringstream words(text ? text : "");
@@ -61,10 +68,15 @@ void read_environment(Settings* s) {
       s->trace = value;
     } else if (key == "json" && !value.empty()) {
       s->json = value;
+    } else if (key == "shuffle" && !value.empty() && value.find_first_not_of("0123456789") == std::string::npos) {
+      s->shuffle = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "allow" && is_kind(value)) {
+      s->allowed.push_back(value);
     } else if (!word.empty()) {
       std::fprintf(
           stderr,
-          "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, trace=FILE, json=FILE)\n",
+          "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, trace=FILE, json=FILE, "
+          "shuffle=SEED, allow=KIND)\n",
           word.c_str());
       std::exit(2);
     }
@@ -137,7 +149,9 @@ Settings& settings() {
 
 void report(Finding f) {
   Reports& all = reports();
-  settings();
+  for (const std::string& kind : settings().allowed) {
+    if (kind == name(f.kind)) return;
+  }
   // One missing order shows as several hazards of the same two lines; one bug in a loop as one sentence with other numbers.
   const bool hazard = f.kind == Kind::ReadAfterWrite || f.kind == Kind::WriteAfterRead || f.kind == Kind::WriteAfterWrite;
   std::string sentence;

@@ -5,17 +5,30 @@
 namespace twin {
 namespace {
 
-// Who must set, and who is released, for a flag of this mode set by this core. Mode 3 here: every core of the launch
-// (SyncAll<false>).
+constexpr int kEverybody = 3;  // a mode of the twin's own: every core of the launch (SyncAll<false>)
+constexpr int kFirst = 4;      // from here on: the first (mode - 4) vector cores (SyncAll with usedCores)
+
+int vector_index(const Core& c) { return launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block; }
+
+bool sets_with(const Core& c, const Core& other, int mode) {
+  if (mode == kEverybody) return true;
+  if (other.kind != c.kind) return false;
+  if (mode >= kFirst) return vector_index(other) < mode - kFirst;
+  return mode == 0 || other.block == c.block;
+}
+
+// Who must set, and who is released, for a flag of this mode set by this core.
 void members(const Core& c, int mode, std::vector<Core*>* setters, std::vector<Core*>* released) {
   for (auto& other : launched().cores) {
-    const bool same_kind = other->kind == c.kind;
-    const bool same_block = other->block == c.block;
-    const bool sets = mode == 0 ? same_kind : mode == 3 ? true : same_kind && same_block;
-    const bool gets = mode == 2 ? !same_kind && same_block : sets;
+    const bool sets = sets_with(c, *other, mode);
+    const bool gets = mode == 2 ? other->kind != c.kind && other->block == c.block : sets;
     if (sets) setters->push_back(other.get());
     if (gets) released->push_back(other.get());
   }
+}
+
+int group_of(const Core& c, int mode) {
+  return mode == 0 ? int(c.kind) : mode >= kEverybody ? 0 : c.block * 2 + int(c.kind);
 }
 
 Finding cross_finding(const Core& c, Kind kind, const std::string& what, Site site, const std::string& fix) {
@@ -40,8 +53,10 @@ void set(int mode, Pipe pipe, int id, Site site) {
   Launched& l = launched();
   std::vector<Core*> setters, released;
   members(c, mode, &setters, &released);
-  const int group = mode == 0 ? int(c.kind) : mode == 3 ? 0 : c.block * 2 + int(c.kind);
-  auto& waiting = l.arrivals[{mode, id, group}].by_core;
+  auto& waiting = l.arrivals[{mode, id, group_of(c, mode)}].by_core;
+  auto& sets = l.cross_sets[{c.index, mode, id}];
+  ++sets.count;
+  l.last_cross_set[c.index] = sets.last_site = site_id(site);
   const Clock known = as_foreign(c, c.completed(pipe));
   // The token of the how-manieth meeting this is, the same for all its setters.
   Record r;
@@ -79,20 +94,42 @@ void set(int mode, Pipe pipe, int id, Site site) {
   }
 }
 
+// What a core knows after a wait: one of the sets that have come is over. Several from one pipe come in order; of several
+// from different pipes any may have been the one, so only what all of them bring is sure.
+Clock known_of_all(const std::deque<CrossFlag::Delivery>& delivered) {
+  Clock known = delivered.front().clock;
+  bool copied = false;
+  Foreign least;
+  for (std::size_t i = 1; i < delivered.size(); ++i) {
+    const auto& other = *delivered[i].clock.foreign;
+    for (std::size_t k = 0; k < other.size(); ++k) {
+      if (other[k] >= (copied ? least[k] : (*known.foreign)[k])) continue;
+      if (!copied) least = *known.foreign, copied = true;
+      least[k] = other[k];
+    }
+  }
+  if (copied) known.foreign = std::make_shared<const Foreign>(std::move(least));
+  return known;
+}
+
 struct Awaited {
   Core* core;
   int id;
 };
 
-void wait(int id, Site site, const std::string& what) {
+void wait(int mode, int id, Site site) {
   Core& c = core();
   Awaited awaited{&c, id};
+  c.waits_for = id;
+  c.waits_mode = mode;
+  c.waits_at = site_id(site);
   block_core_until(
       [](void* a) { return !static_cast<Awaited*>(a)->core->cross[static_cast<Awaited*>(a)->id].delivered.empty(); },
-      &awaited, what, site);
+      &awaited);
+  c.waits_for = -1;
   auto& delivered = c.cross[id].delivered;
   if (delivered.empty()) return;
-  Clock known = delivered.front().clock;
+  Clock known = known_of_all(delivered);
   for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
   for (int p = 0; p < kPipes; ++p) c.clock[p].join_with(known);  // it holds back issue to every pipe
   Record r;
@@ -101,6 +138,17 @@ void wait(int id, Site site, const std::string& what) {
   r.token = delivered.front().token;
   c.append(r);
   delivered.pop_front();
+}
+
+// Blocks that do not run at the same time cannot wait for each other.
+void need_all(const char* api, Site site) {
+  Launched& l = launched();
+  if (l.blocks <= l.at_once) return;
+  report(cross_finding(
+      core(), Kind::KernelType,
+      format("%s waits for all %d blocks of the launch, but the device runs %d at once", api, l.blocks, l.at_once), site,
+      format("launch at most %d blocks and loop inside; the kernel would hang", l.at_once)));
+  l.all_at_once = true;  // goes on as if the device were larger
 }
 
 bool usable(const char* api, int mode, int id, Site site) {
@@ -126,13 +174,15 @@ bool usable(const char* api, int mode, int id, Site site) {
 }  // namespace
 
 void cross_core_set(int mode, Pipe pipe, int id, Site site) {
-  if (usable("CrossCoreSetFlag", mode, id, site)) set(mode, pipe, id, site);
+  if (!usable("CrossCoreSetFlag", mode, id, site)) return;
+  if (mode == 0) need_all("CrossCoreSetFlag<0>", site);
+  set(mode, pipe, id, site);
 }
 
 void cross_core_wait(int mode, Pipe, int id, Site site) {
   // The wait names no group: any set that releases this core under the id counts.
   if (!usable("CrossCoreWaitFlag", mode < 0 ? 0 : mode, id, site)) return;
-  wait(id, site, format("cross-core flag %d", id));
+  wait(mode, id, site);
 }
 
 void sync_all(bool vector_only, Site site) {
@@ -150,17 +200,19 @@ void sync_all(bool vector_only, Site site) {
     report(cross_finding(c, Kind::KernelType, "SyncAll() in a vector kernel that is not of type KERNEL_TYPE_MIX_AIV_1_0",
                          site, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or the form of SyncAll with workspaces"));
   }
+  need_all("SyncAll", site);
   const int id = vector_only ? 14 : 13;
-  const int mode = vector_only ? 0 : 3;
+  const int mode = vector_only ? 0 : kEverybody;
   set(mode, c.kind == CoreKind::AIV ? Pipe::MTE3 : Pipe::FIX, id, site);
-  wait(id, site, "SyncAll: the other cores");
+  wait(mode, id, site);
 }
 
 void sync_all_soft(const View& gm, const View& ub, int used_cores, Site site) {
   Core& c = core();
   c.barrier(Pipe::ALL, site_id(site));
-  const std::uint64_t blocks = launched().blocks;
-  const std::uint64_t cores = used_cores > 0 ? used_cores : blocks;
+  if (c.kind == CoreKind::AIC) return;  // it concerns vector cores only
+  const std::uint64_t all = static_cast<std::uint64_t>(launched().blocks) * launched().aiv_a_block;
+  const std::uint64_t cores = used_cores > 0 ? std::min<std::uint64_t>(used_cores, all) : all;
   const auto need = [&](const View& v, const char* what) {
     if (v.bytes && v.bytes < cores * 32) {
       report(cross_finding(c, Kind::OutOfBounds,
@@ -178,8 +230,87 @@ void sync_all_soft(const View& gm, const View& ub, int used_cores, Site site) {
     report(cross_finding(c, Kind::Uninitialised, "SyncAll: nothing has zeroed its GM workspace", site,
                          "zero it on the host or on one core before"));
   }
-  set(0, Pipe::MTE3, 15, site);
-  wait(15, site, "SyncAll: the other cores");
+  if (vector_index(c) >= static_cast<int>(cores)) {
+    report(cross_finding(c, Kind::KernelType,
+                         format("SyncAll among the first %llu cores, called on core %d",
+                                static_cast<unsigned long long>(cores), vector_index(c)),
+                         site, "call it on those cores only, or leave usedCores out"));
+    return;
+  }
+  need_all("SyncAll", site);
+  const int mode = used_cores > 0 ? kFirst + used_cores : 0;
+  set(mode, Pipe::MTE3, 15, site);
+  wait(mode, 15, site);
+}
+
+// ---- deadlock ----
+namespace {
+
+// By which mode a waiting core can be released: what its flag was set with anywhere, else the pair of a mix kernel.
+int mode_of_flag(const Core& stuck) {
+  if (stuck.waits_for > 10) return stuck.waits_mode;
+  for (const auto& [key, sets] : launched().cross_sets) {
+    if (std::get<2>(key) == stuck.waits_for) return std::get<1>(key);
+  }
+  return launched().has_aic && launched().has_aiv ? 2 : 0;
+}
+
+std::string flag_name(int id) { return id > 10 ? "SyncAll" : format("cross-core flag %d", id); }
+
+// The first core whose set is missing, with the line of the set that it did instead, or of what it waits for itself.
+const Core* who_should_have(const Core& stuck, int mode, std::string* why, std::uint32_t* line) {
+  const Launched& l = launched();
+  const auto sets_of = [&](const Core& c) {
+    const auto at = l.cross_sets.find({c.index, mode, stuck.waits_for});
+    return at == l.cross_sets.end() ? Launched::CrossSets{} : at->second;
+  };
+  const Core* missing = nullptr;
+  for (const auto& other : l.cores) {
+    const bool may = mode == 2 ? other->kind != stuck.kind && other->block == stuck.block : sets_with(stuck, *other, mode);
+    if (may && (!missing || sets_of(*other).count < sets_of(*missing).count)) missing = other.get();
+  }
+  if (!missing) return nullptr;
+  const Launched::CrossSets sets = sets_of(*missing);
+  const auto any = l.last_cross_set.find(missing->index);
+  *line = sets.count ? sets.last_site : any != l.last_cross_set.end() ? any->second : missing->waits_at;
+  if (sets.count) {
+    *why = format("it has done so %d time%s, last at %s", sets.count, sets.count == 1 ? "" : "s",
+                  to_string(site_of(sets.last_site)).c_str());
+  } else if (any != l.last_cross_set.end()) {
+    *why = format("its nearest set is that of another flag or mode, at %s", to_string(site_of(any->second)).c_str());
+  } else {
+    *why = "it has set none";
+  }
+  if (!missing->started) {
+    *why += ", and has not begun";
+  } else if (missing->finished) {
+    *why += ", and has ended";
+  } else if (missing != &stuck && missing->waits_for >= 0) {
+    *why += format(", and waits itself for %s at %s", flag_name(missing->waits_for).c_str(),
+                   to_string(site_of(missing->waits_at)).c_str());
+  }
+  return missing;
+}
+
+}  // namespace
+
+void cross_deadlock(const Core& stuck) {
+  const int mode = mode_of_flag(stuck);
+  std::string why;
+  std::uint32_t line = 0;
+  const Core* const missing = who_should_have(stuck, mode, &why, &line);
+  Finding f{Kind::Deadlock};
+  f.core = stuck.label();
+  f.line_a = to_string(site_of(stuck.waits_at));
+  f.what = format("%s waits for ever for %s", f.core.c_str(), flag_name(stuck.waits_for).c_str());
+  if (missing) {
+    if (line) f.line_b = to_string(site_of(line));
+    f.what += format("%s, which %s should have set: %s", stuck.waits_for > 10 ? "" : format(" (mode %d)", mode).c_str(),
+                     missing->label().c_str(), why.c_str());
+    f.core += " against " + missing->label();
+  }
+  f.fix = "set it on every path of the core that should, as often as it is waited for";
+  report(std::move(f));
 }
 
 }  // namespace twin

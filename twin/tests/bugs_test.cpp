@@ -438,7 +438,7 @@ const Case kCases[] = {
     PAIR_OF(waits_for_ever, Kind::Deadlock, false, 1, KernelType::MixAic12),
     PAIR_OF(sync_of_the_wrong_form, Kind::KernelType, false, 2, kHard),
     {"sync_in_a_plain_kernel", Kind::KernelType, false, ONE(sync_twice, 2, kVector), ONE(sync_twice, 2, kHard)},
-    {"more_blocks_than_cores", Kind::Deadlock, false, ONE(sync_twice, 49, kHard), ONE(sync_twice, 48, kHard)},
+    {"more_blocks_than_cores", Kind::KernelType, false, ONE(sync_twice, 49, kHard), ONE(sync_twice, 48, kHard)},
     PAIR_OF(one_row, Kind::CubeLayout, false, 1, KernelType::AicOnly),
     PAIR_OF(unit_flags, Kind::CubeLayout, false, 1, KernelType::AicOnly),
 };

@@ -80,9 +80,10 @@ class TBuf {
 
 class TPipe {
  public:
-  TPipe() { Init(); }
+  TPipe(Site site = Site::here()) : site_(site) { Init(); }  // NOLINT: a default argument, no conversion
+  ~TPipe() { Destroy(); }
   TWIN_API void Init() {
-    ::twin::pipe_reset();
+    ::twin::pipe_begin(site_);
     ::twin::pipe_slot() = this;
   }
   template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
@@ -121,7 +122,10 @@ class TPipe {
     return static_cast<TEventID>(::twin::alloc_event(p.from, p.to, false, site));
   }
   TWIN_API void Reset() { ::twin::pipe_reset(); }
-  TWIN_API void Destroy() {}
+  TWIN_API void Destroy() { ::twin::pipe_end(site_); }
+
+ private:
+  Site site_;
 };
 
 TWIN_API TPipe* GetTPipePtr() { return static_cast<TPipe*>(::twin::pipe_slot()); }

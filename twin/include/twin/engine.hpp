@@ -63,6 +63,8 @@ void*& pipe_slot();           // the core's TPipe, for GetTPipePtr
 std::uint64_t& tiling_key();  // for TILING_KEY_IS
 struct Queue;
 std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site);  // the offset of the buffer
+void pipe_begin(Site site);
+void pipe_end(Site site);
 void pipe_reset();
 // position pairs are given as pipes: who fills a buffer, who reads it. `what` names the queue in reports: "VECIN queue".
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,

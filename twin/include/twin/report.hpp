@@ -97,12 +97,14 @@ std::string last_chrome_trace();  // "" unless Settings asks for it
 
 // Settings; the variable TWIN (see docs/twin.md) sets the same. They hold from the next launch on.
 struct Settings {
-  std::string device = "910B2";  // a row's name, or the path of a device file
-  int auto_sync = -1;            // −1: as the kernel was compiled
-  bool timing = true;            // model the time of each launch
-  bool print_timing = false;     // and print it
-  bool keep_trace = false;       // make last_chrome_trace() though no file is asked for
-  std::string trace, json;       // files to write
+  std::string device = "910B2";      // a row's name, or the path of a device file
+  int auto_sync = -1;                // −1: as the kernel was compiled
+  bool timing = true;                // model the time of each launch
+  bool print_timing = false;         // and print it
+  bool keep_trace = false;           // make last_chrome_trace() though no file is asked for
+  std::string trace, json;           // files to write
+  std::uint64_t shuffle = 0;         // not 0: cores take turns in another order, which this seed gives
+  std::vector<std::string> allowed;  // kinds of findings that are not reported
 };
 Settings& settings();
 
