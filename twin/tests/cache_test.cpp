@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar unit's data cache: stale lines, stores that nobody sees, and write-backs over neighbours. Planted and repaired.
-// clang-format off: reports are compared with the lines that the kernels are written on
+// Reports are compared with the lines that the kernels are written on: WRONG and OTHER stand on them.
 #include "support.hpp"
 
 using namespace AscendC;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores that wait for each other: deadlocks and who should have ended them, flags out of their order, SyncAll, atomic sums.
-// clang-format off: reports are compared with the lines that the kernels are written on
+// Reports are compared with the lines that the kernels are written on: WRONG and OTHER stand on them.
 #include "support.hpp"
 
 using namespace AscendC;
@@ -243,13 +243,11 @@ void two_in_a_row(GM_ADDR x) {
   TPipe pipe;
   TQue<TPosition::VECIN, kDepth> in;
   pipe.InitBuffer(in, 2, kN * 4);
-  for (int i = 0; i < 2; ++i) {
-    LocalTensor<float> t = in.template AllocTensor<float>();
-    DataCopy(t, gm(x), kN);
-    if (i == 0) other_line = __LINE__ + 1;
-    WRONG in.EnQue(t);
-    if (i == 0) OTHER
-  }
+  LocalTensor<float> a = in.template AllocTensor<float>(), b = in.template AllocTensor<float>();
+  DataCopy(a, gm(x), kN);
+  OTHER in.EnQue(a);
+  DataCopy(b, gm(x), kN);
+  WRONG in.EnQue(b);
   for (int i = 0; i < 2; ++i) {
     LocalTensor<float> t = in.template DeQue<float>();
     in.FreeTensor(t);
