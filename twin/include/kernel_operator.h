@@ -2,7 +2,9 @@
 // The one header of an Ascend C kernel, as the twin has it.
 #pragma once
 
+#include "ascendc/compare.hpp"
 #include "ascendc/cube.hpp"
+#include "ascendc/fused.hpp"
 #include "ascendc/pipe.hpp"
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"

@@ -7,6 +7,9 @@
 #include "lanes.hpp"
 
 namespace twin {
+
+void require_deq_scale(Instruction& i);  // fused.cpp
+
 namespace {
 
 double round_to_integer(double x, Round mode) {
@@ -147,6 +150,8 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
   i.require(has(src.dtype, dst.dtype), Kind::Limit,
             format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
             "go by way of float");
+  const bool scaled = src.dtype == DType::I32 && dst.dtype == DType::F16;
+  if (scaled) require_deq_scale(i);
   const std::uint32_t to = size_bytes(dst.dtype), from = size_bytes(src.dtype), widest = std::max(to, from);
   const Operand operands[2] = {{&dst, dst_stride, true}, {&src, src_stride}};
   const auto& runs = make_runs(i, lanes, operands, 2);
@@ -176,7 +181,8 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
         } else if (src.dtype == DType::F32 && dst.dtype == DType::F32) {
           write<float>(d + od + e * 4, static_cast<float>(round_to_integer(read<float>(a + oa + e * 4), mode)));
         } else {
-          store(d + od + e * to, dst.dtype, load(a + oa + e * from, src.dtype), mode);
+          const double x = load(a + oa + e * from, src.dtype);
+          store(d + od + e * to, dst.dtype, scaled ? x * core().registers.deq_scale[0] : x, mode);
         }
       }
     }

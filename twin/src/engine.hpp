@@ -224,6 +224,7 @@ struct CrossFlag {  // delivered to a core, not yet waited for
 struct VectorRegisters {
   std::uint32_t merged[4] = {};    // MrgSort: pairs taken of each list
   std::uint8_t compared[16] = {};  // Compare without a destination: a bit a lane
+  std::uint8_t compared_state[16] = {};
   float extreme = 0;               // ReduceMax, ReduceMin and their Whole forms: the last value and its index
   std::uint32_t extreme_index = 0;
   float sum = 0;  // WholeReduceSum and RepeatReduceSum: the last sum

@@ -58,4 +58,11 @@ C shift_right(C a, C by) {
   return a >> (by & 63);
 }
 
+// ShiftRight with roundEn: half a unit up before the shift.
+template <class C>
+C shift_right_rounded(C a, C by) {
+  const C bits = by & 63;
+  return bits == 0 ? a : (a + (C(1) << (bits - 1))) >> bits;
+}
+
 }  // namespace twin::lane

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions. A sum inside a repeat is a binary tree over its lanes, rounded to the element at each level.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -31,7 +32,11 @@ void put(std::uint8_t* p, DType dtype, float v) {
 // An index is stored as an integer of the element's size.
 void put_index(std::uint8_t* p, DType dtype, std::uint32_t index) { std::memcpy(p, &index, size_bytes(dtype)); }
 
-float rounded(float v, DType dtype) { return dtype == DType::F16 ? half_to_float(float_to_half(v)) : v; }
+// A sum of halves that leaves their range stays at its end, 65504; one with an infinity in it is infinite.
+float rounded(float v, DType dtype) {
+  if (dtype != DType::F16) return v;
+  return half_to_float(float_to_half(std::isinf(v) ? v : std::min(std::max(v, -65504.0f), 65504.0f)));
+}
 
 struct Group {  // what is reduced to one value
   float value[128];
@@ -64,6 +69,11 @@ std::uint32_t extreme(const Group& g, Reduce op) {
     if (!std::isnan(g.value[best]) && (better || std::isnan(g.value[k]))) best = k;
   }
   return best;
+}
+
+void keep_extreme(float value, std::uint32_t index) {
+  core().registers.extreme = value;
+  core().registers.extreme_index = index;
 }
 
 bool check_type(Instruction& i, const View& src) {
@@ -106,9 +116,11 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
     if (!g.n) continue;
     std::uint8_t* const d = i.bytes(dst) + r * step;
     if (op == Reduce::Sum) {
-      put(d, src.dtype, tree_sum(g, a_repeat, src.dtype));
+      core().registers.sum = tree_sum(g, a_repeat, src.dtype);
+      put(d, src.dtype, core().registers.sum);
     } else {
       const std::uint32_t best = extreme(g, op);
+      keep_extreme(g.value[best], g.index[best]);
       if (out == ReduceOut::Index) {
         std::memcpy(d, &g.index[best], 4);
       } else {
@@ -206,6 +218,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     if (repeats > 1) States(i, work).set(0, needed, state);
     if (op != Reduce::Sum) {
       put(i.bytes(dst), src.dtype, result);
+      keep_extreme(result, where);
       if (index) put_index(i.bytes(dst) + size, src.dtype, where);
       States(i, dst).set(0, index ? 2 * size : size, state);
     }
@@ -227,6 +240,17 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
   }
   c.synchronise(Pipe::S, Pipe::V, at_site);
   c.synchronise(Pipe::S, Pipe::MTE3, at_site);
+}
+
+std::uint64_t reduced_value(DType dtype, int which) {
+  const VectorRegisters& r = core().registers;
+  std::uint64_t bits = 0;
+  if (which == 1) {
+    bits = r.extreme_index;
+  } else {
+    put(reinterpret_cast<std::uint8_t*>(&bits), dtype, which == 0 ? r.extreme : r.sum);
+  }
+  return bits;
 }
 
 }  // namespace twin

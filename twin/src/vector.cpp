@@ -53,27 +53,6 @@ void store(std::uint8_t* p, T value) {
   std::memcpy(p, &value, sizeof value);
 }
 
-bool compare(double a, double b, Compare how) {
-  switch (how) {
-    case Compare::LT:
-      return a < b;
-    case Compare::GT:
-      return a > b;
-    case Compare::EQ:
-      return a == b;
-    case Compare::LE:
-      return a <= b;
-    case Compare::GE:
-      return a >= b;
-    default:
-      return a != b;
-  }
-}
-
-double to_double(const std::uint8_t* p, DType dtype) {
-  return with_type(dtype, [&](auto t) { return static_cast<double>(load<decltype(t)>(p)); });
-}
-
 }  // namespace
 
 void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t scalar, Site site) {
@@ -104,91 +83,6 @@ void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Sit
     return 0;
   });
   States(i, dst).set(0, std::uint64_t{count} * size, kDefined);
-}
-
-void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
-                    Compare how, Stride src0_stride, Stride src1_stride, const char* instruction, Site site) {
-  Instruction i(Pipe::V, instruction, site);
-  const std::uint32_t size = size_bytes(src0.dtype);
-  i.require(src0.dtype == DType::F16 || src0.dtype == DType::F32 || (src0.dtype == DType::I32 && how == Compare::EQ),
-            Kind::Limit, format("%s on %s: half and float, int32 with EQ only", instruction, name(src0.dtype)),
-            "cast to float first");
-  const bool whole = lanes.form != Lanes::Count || std::uint64_t{lanes.count} * size % kRepeatBytes == 0;
-  i.require(whole, Kind::Alignment,
-            format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
-            "round the count up, and the buffers with it");
-  Lanes all = lanes;  // the mask is ignored: every lane of a repeat is compared
-  if (lanes.form != Lanes::Count) {
-    all.form = Lanes::FirstN;
-    all.count = lanes_a_repeat(size);
-    all.set_mask = true;
-  }
-  Operand operands[2] = {{&src0, src0_stride}, {src1 ? src1 : &src0, src1 ? src1_stride : src0_stride}};
-  const auto& runs = make_runs(i, all, operands, src1 ? 2 : 1);
-  std::uint64_t lanes_in_all = 0;
-  for (const Run& r : runs) lanes_in_all += r.n;
-  i.require_aligned(dst, kBlockBytes, "the destination");
-  i.write(dst, 0, (lanes_in_all + 7) / 8);
-  i.cost(src1 ? "Compare" : "Compares", repeats_for(lanes, size), src0.dtype);
-  if (!i.issue()) return;
-  const double constant = to_double(reinterpret_cast<const std::uint8_t*>(&scalar), src0.dtype);
-  const std::uint8_t* const a = i.bytes(src0);
-  const std::uint8_t* const b = src1 ? i.bytes(*src1) : nullptr;
-  std::uint8_t* const d = i.bytes(dst);
-  States ds(i, dst), as(i, src0), bs(i, src1 ? *src1 : src0);
-  // A byte of the result is undefined only if all of its lanes are: bits have no state of their own.
-  std::uint8_t byte = 0, worst = 0;
-  int undefined = 0;
-  std::uint64_t at = 0;
-  for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k, ++at) {
-      const std::uint64_t oa = r.offset[0] + k * size, ob = r.offset[1] + k * size;
-      if (compare(to_double(a + oa, src0.dtype), src1 ? to_double(b + ob, src0.dtype) : constant, how))
-        byte |= static_cast<std::uint8_t>(1u << (at % 8));
-      const std::uint8_t state = meet(as.of(oa, size), src1 ? bs.of(ob, size) : kDefined);
-      if (state != kDefined) ++undefined, worst = state;
-      if (at % 8 == 7 || at + 1 == lanes_in_all) {
-        d[at / 8] = byte;
-        ds.set(at / 8, 1, undefined == static_cast<int>(at % 8) + 1 ? worst : kDefined);
-        byte = 0;
-        undefined = 0;
-      }
-    }
-  }
-}
-
-void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1,
-                   std::uint64_t scalar, bool mask_repeats, Stride dst_stride, Stride src0_stride, Stride src1_stride,
-                   Site site) {
-  Instruction i(Pipe::V, "Select", site);
-  const std::uint32_t size = size_bytes(dst.dtype);
-  const std::uint32_t a_repeat = lanes_a_repeat(size);
-  i.require(dst.dtype == DType::F16 || dst.dtype == DType::F32, Kind::Limit,
-            format("Select on %s: half and float only", name(dst.dtype)), "cast, or reinterpret the bits as half or float");
-  Operand operands[3] = {
-      {&dst, dst_stride, true}, {&src0, src0_stride}, {src1 ? src1 : &src0, src1 ? src1_stride : src0_stride}};
-  const auto& runs = make_runs(i, lanes, operands, src1 ? 3 : 2);
-  std::uint64_t last_lane = 0;
-  for (const Run& r : runs) last_lane = std::max(last_lane, r.lane + r.n);
-  i.read(mask, 0, mask_repeats ? a_repeat / 8 : (last_lane + 7) / 8);
-  i.cost("Select", repeats_for(lanes, size), dst.dtype);
-  if (!i.issue()) return;
-  std::uint8_t* const d = i.bytes(dst);
-  const std::uint8_t* const a = i.bytes(src0);
-  const std::uint8_t* const b = src1 ? i.bytes(*src1) : nullptr;
-  const std::uint8_t* const m = i.bytes(mask);
-  States ds(i, dst), as(i, src0), bs(i, src1 ? *src1 : src0), ms(i, mask);
-  for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k) {
-      const std::uint64_t lane = mask_repeats ? (r.lane + k) % a_repeat : r.lane + k;
-      const bool first = m[lane / 8] >> (lane % 8) & 1;
-      const std::uint64_t od = r.offset[0] + k * size, oa = r.offset[1] + k * size, ob = r.offset[2] + k * size;
-      std::uint8_t state = ms.of(lane / 8, 1);
-      state = meet(state, first ? as.of(oa, size) : src1 ? bs.of(ob, size) : kDefined);
-      std::memcpy(d + od, first ? a + oa : src1 ? b + ob : reinterpret_cast<const std::uint8_t*>(&scalar), size);
-      ds.set(od, size, state);
-    }
-  }
 }
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride stride, Site site) {

@@ -132,6 +132,7 @@ T model(const std::string& op, C a, C b, C d) {
     if (op == "ShiftLeft") r = a * (C(1) << b);
     if (op == "ShiftRight")
       r = std::is_signed<T>::value ? C(std::floor(double(a) / double(C(1) << b))) : C(std::uint64_t(a) >> b);
+    if (op == "ShiftRightRounded") r = C(std::floor((double(a) + (b ? double(C(1) << (b - 1)) : 0)) / double(C(1) << b)));
     return static_cast<T>(static_cast<std::uint64_t>(r));
   } else {
     if (op == "Div") r = a / b;

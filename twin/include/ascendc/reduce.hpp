@@ -55,6 +55,49 @@ TWIN_BLOCK(BlockReduceMin, Min, false)
 TWIN_BLOCK(PairReduceSum, Sum, true)
 #undef TWIN_BLOCK
 
+// As WholeReduceSum, with a mask of leading lanes only.
+template <class T, bool isSetMask = true>
+TWIN_API void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t repeatTime,
+                              const std::int32_t mask, const std::int32_t dstBlkStride, const std::int32_t srcBlkStride,
+                              const std::int32_t dstRepStride, const std::int32_t srcRepStride, Site site = Site::here()) {
+  (void)dstBlkStride;  // a repeat has one result
+  WholeReduceSum<T, isSetMask>(dst, src, mask, repeatTime, dstRepStride, srcBlkStride, srcRepStride,
+                               ReduceOrder::ORDER_ONLY_VALUE, site);
+}
+
+// The newer names of the same, by kind.
+enum class ReduceType : std::uint8_t { SUM, MAX, MIN };
+template <ReduceType type, class T, bool isSetMask = true, class Mask>
+TWIN_API void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Mask& mask,
+                           const std::int32_t repeatTime, const std::int32_t dstRepStride, const std::int32_t srcBlkStride,
+                           const std::int32_t srcRepStride,
+                           ReduceOrder order = type == ReduceType::SUM ? ReduceOrder::ORDER_ONLY_VALUE
+                                                                       : ReduceOrder::ORDER_VALUE_INDEX,
+                           Site site = Site::here()) {
+  ::twin::reduce_whole(static_cast<::twin::Reduce>(type), static_cast<::twin::ReduceOut>(order),
+                       detail::any_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), dstRepStride,
+                       {static_cast<std::uint16_t>(srcBlkStride), static_cast<std::uint16_t>(srcRepStride)}, "ReduceRepeat",
+                       site);
+}
+template <ReduceType type, class T, bool isSetMask = true, class Mask>
+TWIN_API void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t repeatTime,
+                              const Mask& mask, const std::int32_t dstRepStride, const std::int32_t srcBlkStride,
+                              const std::int32_t srcRepStride, Site site = Site::here()) {
+  ::twin::reduce_block(static_cast<::twin::Reduce>(type), false, detail::any_lanes(mask, repeatTime, isSetMask), dst.view(),
+                       src.view(), dstRepStride,
+                       {static_cast<std::uint16_t>(srcBlkStride), static_cast<std::uint16_t>(srcRepStride)},
+                       "ReduceDataBlock", site);
+}
+template <ReduceType type, class T, bool isSetMask = true, class Mask>
+TWIN_API void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t repeatTime,
+                             const Mask& mask, const std::int32_t dstRepStride, const std::int32_t srcBlkStride,
+                             const std::int32_t srcRepStride, Site site = Site::here()) {
+  static_assert(type == ReduceType::SUM, "ReducePairElem: sums only");
+  ::twin::reduce_block(::twin::Reduce::Sum, true, detail::any_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
+                       dstRepStride, {static_cast<std::uint16_t>(srcBlkStride), static_cast<std::uint16_t>(srcRepStride)},
+                       "ReducePairElem", site);
+}
+
 // One result in all. The library's own steps and flags come with them.
 template <class T>
 TWIN_API void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
@@ -69,30 +112,71 @@ TWIN_API void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, co
                      srcRepStride, false, site);
 }
 template <class T>
-TWIN_API void ReduceMax(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
-                        const std::int32_t count, bool calIndex = false, Site site = Site::here()) {
-  ::twin::reduce_all(::twin::Reduce::Max, detail::count_lanes(count), dst.view(), src.view(), work.view(), 8, calIndex,
-                     site);
+TWIN_API void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
+                        const std::uint64_t mask[], const std::int32_t repeatTime, const std::int32_t srcRepStride,
+                        Site site = Site::here()) {
+  ::twin::reduce_all(::twin::Reduce::Sum, detail::bit_lanes(mask, repeatTime, true), dst.view(), src.view(), work.view(),
+                     srcRepStride, false, site);
+}
+#define TWIN_EXTREME(name, op)                                                                                             \
+  template <class T>                                                                                                       \
+  TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,                     \
+                     const std::int32_t count, bool calIndex = false, Site site = Site::here()) {                          \
+    ::twin::reduce_all(::twin::Reduce::op, detail::count_lanes(count), dst.view(), src.view(), work.view(), 8, calIndex,   \
+                       site);                                                                                              \
+  }                                                                                                                        \
+  template <class T>                                                                                                       \
+  TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,                     \
+                     const std::int32_t mask, const std::int32_t repeatTime, const std::int32_t srcRepStride,              \
+                     bool calIndex = false, Site site = Site::here()) {                                                    \
+    ::twin::reduce_all(::twin::Reduce::op, detail::first_lanes(mask, repeatTime, true), dst.view(), src.view(),            \
+                       work.view(), srcRepStride, calIndex, site);                                                         \
+  }                                                                                                                        \
+  template <class T>                                                                                                       \
+  TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,                     \
+                     const std::uint64_t mask[], const std::int32_t repeatTime, const std::int32_t srcRepStride,           \
+                     bool calIndex = false, Site site = Site::here()) {                                                    \
+    ::twin::reduce_all(::twin::Reduce::op, detail::bit_lanes(mask, repeatTime, true), dst.view(), src.view(), work.view(), \
+                       srcRepStride, calIndex, site);                                                                      \
+  }
+TWIN_EXTREME(ReduceMax, Max)
+TWIN_EXTREME(ReduceMin, Min)
+#undef TWIN_EXTREME
+
+namespace detail {
+template <class T>
+T reduced(int which) {
+  const std::uint64_t bits = ::twin::reduced_value(::twin::DTypeOf<T>::kValue, which);
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+}  // namespace detail
+// What the last maximum or minimum, and the last sum, left in its register; an index as bits of an element.
+template <class T>
+TWIN_API void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex) {
+  maxMinValue = detail::reduced<T>(0);
+  maxMinIndex = detail::reduced<T>(1);
 }
 template <class T>
-TWIN_API void ReduceMax(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
-                        const std::int32_t mask, const std::int32_t repeatTime, const std::int32_t srcRepStride,
-                        bool calIndex = false, Site site = Site::here()) {
-  ::twin::reduce_all(::twin::Reduce::Max, detail::first_lanes(mask, repeatTime, true), dst.view(), src.view(), work.view(),
-                     srcRepStride, calIndex, site);
+TWIN_API void GetReduceMaxMinCount(T& maxMinValue) {
+  maxMinValue = detail::reduced<T>(0);
 }
 template <class T>
-TWIN_API void ReduceMin(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
-                        const std::int32_t count, bool calIndex = false, Site site = Site::here()) {
-  ::twin::reduce_all(::twin::Reduce::Min, detail::count_lanes(count), dst.view(), src.view(), work.view(), 8, calIndex,
-                     site);
+TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex) {
+  GetReduceMaxMinCount<T>(maxMinValue, maxMinIndex);
 }
 template <class T>
-TWIN_API void ReduceMin(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
-                        const std::int32_t mask, const std::int32_t repeatTime, const std::int32_t srcRepStride,
-                        bool calIndex = false, Site site = Site::here()) {
-  ::twin::reduce_all(::twin::Reduce::Min, detail::first_lanes(mask, repeatTime, true), dst.view(), src.view(), work.view(),
-                     srcRepStride, calIndex, site);
+TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue) {
+  GetReduceMaxMinCount<T>(maxMinValue);
+}
+template <class T>
+TWIN_API T GetAccVal() {
+  return detail::reduced<T>(2);
+}
+template <class T>
+TWIN_API T GetReduceRepeatSumSpr() {
+  return detail::reduced<T>(2);
 }
 
 }  // namespace AscendC

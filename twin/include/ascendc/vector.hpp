@@ -79,6 +79,12 @@ inline ::twin::Lanes first_lanes(std::uint64_t mask, std::uint32_t repeats, bool
   l.count = static_cast<std::uint32_t>(mask);
   return l;
 }
+inline ::twin::Lanes any_lanes(const std::uint64_t* mask, std::uint32_t repeats, bool set_mask) {
+  return bit_lanes(mask, repeats, set_mask);
+}
+inline ::twin::Lanes any_lanes(std::int64_t mask, std::uint32_t repeats, bool set_mask) {
+  return first_lanes(static_cast<std::uint64_t>(mask), repeats, set_mask);
+}
 template <class D, class S>
 void binary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d, const LocalTensor<S>& a,
             const LocalTensor<S>& b, const BinaryRepeatParams& p, Site site) {
@@ -188,16 +194,40 @@ void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d
 #undef TWIN_HEAD_ONE
 #undef TWIN_HEAD_TWO
 
+// Signed elements, rounded half up instead of down; roundEn false is the form above.
+template <class T, bool isSetMask = true>
+TWIN_API void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const detail::Given<T>& scalar,
+                         std::uint64_t mask[], const std::uint8_t repeatTime, const UnaryRepeatParams& params, bool roundEn,
+                         Site site = Site::here()) {
+  static_assert(detail::ShiftRightTakes<T, T>::kValue, "ShiftRight does not take these element types on the 910B");
+  const auto op = roundEn ? ::twin::VecOp::ShiftRightRounded : ::twin::VecOp::ShiftRight;
+  detail::unary(op, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), params, site);
+}
+template <class T, bool isSetMask = true>
+TWIN_API void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const detail::Given<T>& scalar,
+                         std::uint64_t mask, const std::uint8_t repeatTime, const UnaryRepeatParams& params, bool roundEn,
+                         Site site = Site::here()) {
+  static_assert(detail::ShiftRightTakes<T, T>::kValue, "ShiftRight does not take these element types on the 910B");
+  const auto op = roundEn ? ::twin::VecOp::ShiftRightRounded : ::twin::VecOp::ShiftRight;
+  detail::unary(op, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), params, site);
+}
+
 // ---- fill, copy, convert ----
+namespace detail {
+template <class T>
+constexpr bool kDuplicates = sizeof(T) == 2 || sizeof(T) == 4;  // the 16-bit and 32-bit types
+}
 template <class T>
 TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, const std::int32_t& count,
                         Site site = Site::here()) {
+  static_assert(detail::kDuplicates<T>, "Duplicate takes elements of 16 and 32 bits on the 910B");
   ::twin::vector_duplicate(detail::count_lanes(count), dst.view(), {}, detail::bits_of(scalar), site);
 }
 template <class T, bool isSetMask = true>
 TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask[],
                         const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
                         const std::uint8_t dstRepeatStride, Site site = Site::here()) {
+  static_assert(detail::kDuplicates<T>, "Duplicate takes elements of 16 and 32 bits on the 910B");
   ::twin::vector_duplicate(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
                            detail::bits_of(scalar), site);
 }
@@ -205,6 +235,7 @@ template <class T, bool isSetMask = true>
 TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask,
                         const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
                         const std::uint8_t dstRepeatStride, Site site = Site::here()) {
+  static_assert(detail::kDuplicates<T>, "Duplicate takes elements of 16 and 32 bits on the 910B");
   ::twin::vector_duplicate(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
                            detail::bits_of(scalar), site);
 }
@@ -243,71 +274,6 @@ TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const R
   ::twin::vector_cast(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
                       {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode),
                       site);
-}
-
-// ---- compare and select ----
-template <class T, class U>
-TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
-                      std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), &src1.view(), 0,
-                         static_cast<::twin::Compare>(mode), {}, {}, "Compare", site);
-}
-template <class T, class U, bool isSetMask = true>
-TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
-                      const std::uint64_t mask, std::uint8_t repeatTime, const BinaryRepeatParams& p,
-                      Site site = Site::here()) {
-  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), &src1.view(), 0,
-                         static_cast<::twin::Compare>(mode), {p.src0BlkStride, p.src0RepStride},
-                         {p.src1BlkStride, p.src1RepStride}, "Compare", site);
-}
-template <class T, class U>
-TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1,
-                            CMPMODE mode, std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_compare(detail::count_lanes(count), dst.view(), src0.view(), nullptr, detail::bits_of(src1),
-                         static_cast<::twin::Compare>(mode), {}, {}, "CompareScalar", site);
-}
-template <class T, class U, bool isSetMask = true>
-TWIN_API void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1,
-                            CMPMODE mode, const std::uint64_t mask, std::uint8_t repeatTime, const UnaryRepeatParams& p,
-                            Site site = Site::here()) {
-  ::twin::vector_compare(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src0.view(), nullptr,
-                         detail::bits_of(src1), static_cast<::twin::Compare>(mode), {p.srcBlkStride, p.srcRepStride}, {},
-                         "CompareScalar", site);
-}
-template <class T, class U>
-TWIN_API void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE mode,
-                       std::uint32_t count, Site site = Site::here()) {
-  CompareScalar(dst, src0, src1, mode, count, site);
-}
-template <class T, class U>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     const LocalTensor<T>& src1, SELMODE mode, std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), &src1.view(), 0,
-                        mode == SELMODE::VSEL_CMPMASK_SPR, {}, {}, {}, site);
-}
-template <class T, class U, bool isSetMask = true>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     const LocalTensor<T>& src1, SELMODE mode, std::uint64_t mask, std::uint8_t repeatTime,
-                     const BinaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(),
-                        &src1.view(), 0, mode == SELMODE::VSEL_CMPMASK_SPR, {p.dstBlkStride, p.dstRepStride},
-                        {p.src0BlkStride, p.src0RepStride}, {p.src1BlkStride, p.src1RepStride}, site);
-}
-template <class T, class U>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     detail::Given<T> src1, SELMODE mode, std::uint32_t count, Site site = Site::here()) {
-  ::twin::vector_select(detail::count_lanes(count), dst.view(), selMask.view(), src0.view(), nullptr, detail::bits_of(src1),
-                        false, {}, {}, {}, site);
-  (void)mode;
-}
-template <class T, class U, bool isSetMask = true>
-TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     detail::Given<T> src1, SELMODE mode, std::uint64_t mask, std::uint8_t repeatTime,
-                     const BinaryRepeatParams& p, Site site = Site::here()) {
-  ::twin::vector_select(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), selMask.view(), src0.view(), nullptr,
-                        detail::bits_of(src1), false, {p.dstBlkStride, p.dstRepStride}, {p.src0BlkStride, p.src0RepStride},
-                        {}, site);
-  (void)mode;
 }
 
 // ---- rearrange ----

@@ -55,11 +55,6 @@ enum class Compare : std::uint8_t { LT, GT, EQ, LE, GE, NE };
 // dst: one bit a lane, packed. src1 null: the scalar.
 void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
                     Compare how, Stride src0_stride, Stride src1_stride, const char* name, Site site);
-// mask_repeats: the same bits for each repeat (mode 0); otherwise they go on. src1 null: the scalar.
-void vector_select(const Lanes& lanes, const View& dst, const View& mask, const View& src0, const View* src1,
-                   std::uint64_t scalar, bool mask_repeats, Stride dst_stride, Stride src0_stride, Stride src1_stride,
-                   Site site);
-
 enum class Reduce : std::uint8_t { Sum, Max, Min };
 enum class ReduceOut : std::uint8_t { ValueIndex, IndexValue, Value, Index };
 void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src,
@@ -70,6 +65,9 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
 // The forms over many repeats, which the library builds from several instructions and a work tensor.
 void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work,
                 std::uint32_t src_repeat_stride, bool index, Site site);
+
+// What the last reduction left in its registers: 0 the extreme, 1 its index, 2 the sum; bits of an element.
+std::uint64_t reduced_value(DType dtype, int which);
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride dst_stride, Site site);
 void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count,

@@ -9,6 +9,37 @@ namespace twin {
 // A tensor again, from a pointer that GetPhyAddr gave out: [pointer, the end of the memory it lies in).
 View local_view(const void* pointer, DType dtype, Site site);
 
+// ---- computing and converting ----
+enum class Fused : std::uint8_t { AddReluCast, SubReluCast, MulCast, AddDeqRelu };
+struct FusedCall {
+  Fused op;
+  Lanes lanes;
+  View dst, src0, src1;
+  Stride dst_stride{}, src0_stride{}, src1_stride{};
+};
+void vector_fused(const FusedCall& call, Site site);
+// One value, or with `each` sixteen.
+void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* is_signed, bool each, Site site);
+void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride,
+                       bool each_lane, bool lower_half, Site site);
+
+// ---- choosing ----
+struct SelectCall {
+  Lanes lanes;
+  View dst;
+  const View* mask;  // null: the compare register
+  View src0;
+  const View* src1;           // null: the scalar
+  std::uint64_t scalar = 0;   // bits of an element
+  bool mask_repeats = false;  // the same bits for each repeat (mode 0); otherwise they go on
+  bool scalar_in_register = false;
+  Stride dst_stride{}, src0_stride{}, src1_stride{};
+};
+void vector_select(const SelectCall& call, Site site);
+void vector_compare_to_register(const Lanes& lanes, const View& src0, const View& src1, Compare how, Stride src0_stride,
+                                Stride src1_stride, Site site);
+void compare_register(const View& view, bool load, Site site);  // 16 bytes
+
 // ---- sorting. A pair is 8 bytes: the score first, its uint32 index in the last four; descending, equal scores in order.
 // ----
 void vector_sort32(const View& dst, const View& scores, const View& indices, std::uint32_t repeats, Site site);
