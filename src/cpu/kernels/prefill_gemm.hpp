@@ -16,6 +16,7 @@ TESSERA_INLINE F read_up_to(const typename T::Stored* p, int n) {
 /// Products of floats; 16-bit types are widened when they are packed.
 struct FloatProducts {
   static constexpr bool kPairs = false;
+  static constexpr bool kHalves = false;  // whether q.k is summed in two chains over halves of d
   using Vector = F;
   TESSERA_INLINE Vector vector(const float* p) { return load(p); }
   TESSERA_INLINE Vector broadcast(const float* p) { return set1(*p); }
@@ -25,6 +26,7 @@ struct FloatProducts {
 
 // Each type: read and write kWidth values as floats; `units` [first, first + kWidth) of a row of dim values, zeros beyond.
 struct F32 : FloatProducts {
+  static constexpr bool kHalves = true;  // one chain over 80 equal terms is 2.4 ulp of O off
   using Stored = float;
   TESSERA_INLINE F read(const Stored* p) { return load(p); }
   TESSERA_INLINE F read_n(const Stored* p, int n) { return load_n(p, n); }
@@ -123,18 +125,34 @@ void score_keys(const float* const* keys, const float* q, int units, float* scor
   F acc[MR][NR];
   const float* k[MR];
 #pragma GCC unroll 16
-  for (int i = 0; i < MR; ++i) {
-    k[i] = keys[i];
+  for (int i = 0; i < MR; ++i) k[i] = keys[i];
+  int n = T::kHalves ? units / 2 : units;
+  for (;;) {
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 3
-    for (int j = 0; j < NR; ++j) acc[i][j] = zero();
+      for (int j = 0; j < NR; ++j) acc[i][j] = zero();
+    }
+    multiply<T, MR, NR>(
+        acc, [&](int i, int t) __attribute__((always_inline)) { return k[i] + t; }, q, n);
+    units -= n;
+    if (!T::kHalves || units == 0) break;
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) {
+      k[i] += n;
+#pragma GCC unroll 3
+      for (int j = 0; j < NR; ++j) store(scores + (i * NR + j) * kWidth, acc[i][j]);
+    }
+    q += n * NR * kWidth;
+    n = units;
   }
-  multiply<T, MR, NR>(
-      acc, [&](int i, int t) __attribute__((always_inline)) { return k[i] + t; }, q, units);
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < NR; ++j) {
-      const F s = kMasked ? hide_invisible<NR>(acc[i][j], limits, static_cast<float>(key + i), j) : acc[i][j];
+      F s = acc[i][j];
+      if constexpr (T::kHalves) s = add(s, load(scores + (i * NR + j) * kWidth));
+      if constexpr (kMasked) s = hide_invisible<NR>(s, limits, static_cast<float>(key + i), j);
       highest[j] = max(s, highest[j]);  // a NaN leaves the maximum alone and shows up in the sum
       store(scores + (i * NR + j) * kWidth, s);
     }
