@@ -2,6 +2,8 @@
 // The one header of an Ascend C kernel, as the twin has it.
 #pragma once
 
+#define TWIN_KERNEL_HEADERS 1  // for twin_hint.h
+
 #include "ascendc/compare.hpp"
 #include "ascendc/cube.hpp"
 #include "ascendc/fused.hpp"

@@ -325,8 +325,9 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
   } else if (call.unit_flag != 0) {
     c.learn(Pipe::FIX, c.completed(Pipe::M));  // the hardware holds it back, fractal by fractal
   }
-  if (!i.issue()) return;
-  if (call.unit_flag != 0) c.learn(Pipe::M, c.completed(Pipe::FIX));
+  const bool executes = i.issue();
+  if (!i.refused() && call.unit_flag != 0) c.learn(Pipe::M, c.completed(Pipe::FIX));
+  if (!executes) return;
   States ds(i, call.dst), ss(i, call.src);
   const float scale = element(reinterpret_cast<const std::uint8_t*>(&call.scale), DType::F32);
   for (std::uint64_t q = 0; q < call.matrices; ++q) {

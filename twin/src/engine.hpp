@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "device.hpp"
 #include "history.hpp"
+#include "timing_only.hpp"
 #include "twin/engine.hpp"
 #include "twin/report.hpp"
 
@@ -23,7 +24,8 @@ class Core;
 // State of a byte. Values from kFirstOrigin on: undefined, and where that came from (Launch::origins).
 inline constexpr std::uint8_t kUnwritten = 0;
 inline constexpr std::uint8_t kDefined = 1;
-inline constexpr std::uint8_t kFirstOrigin = 2;
+inline constexpr std::uint8_t kFirstSkipped = 2;  // to kFirstOrigin: what the timing-only mode has not computed
+inline constexpr std::uint8_t kFirstOrigin = 64;
 
 // ---- the scalar unit's data cache ----
 inline constexpr std::uint64_t kCacheLineBytes = 64;
@@ -144,12 +146,13 @@ class Instruction {
   // Reports like require, but lets the instruction go on as the hardware would.
   void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   bool refused() const { return refused_; }
+  bool skipped() const { return skipped_; }  // issued, but not to be executed
   void tag(Tag tag) { tag_ = tag; }
   void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
   void move(Path path, std::uint64_t bytes);
   void conflict(double factor) { record_.conflict = factor; }
 
-  // Checks order and enters the instruction into its pipe. False: it was refused and must not be executed.
+  // Checks order and enters the instruction into its pipe. False: it was refused, or is skipped, and must not be executed.
   bool issue();
 
   Pipe pipe() const { return pipe_; }
@@ -162,6 +165,8 @@ class Instruction {
   void use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how);
 
  private:
+  bool executes();
+  void use_skipped(const View& view, std::uint8_t state, const char* how);
   void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
   Memory* memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
 
@@ -170,6 +175,9 @@ class Instruction {
   const char* name_;
   Site site_;
   bool refused_ = false;
+  bool values_ = false;  // it reads or writes floating-point values
+  bool skipped_ = false;
+  bool skipped_operand_ = false;  // it was refused for that
   Tag tag_ = kPlain;
   Record record_;
   std::vector<Access>& accesses_;
@@ -225,13 +233,19 @@ struct VectorRegisters {
   std::uint32_t merged[4] = {};    // MrgSort: pairs taken of each list
   std::uint8_t compared[16] = {};  // Compare without a destination: a bit a lane
   std::uint8_t compared_state[16] = {};
-  float extreme = 0;               // ReduceMax, ReduceMin and their Whole forms: the last value and its index
+  float extreme = 0;  // ReduceMax, ReduceMin and their Whole forms: the last value and its index
   std::uint32_t extreme_index = 0;
   float sum = 0;  // WholeReduceSum and RepeatReduceSum: the last sum
   bool deq_given = false;
   float deq_scale[16] = {};  // SetDeqScale: one for all lanes, or one for each of sixteen
   std::int16_t deq_offset[16] = {};
   bool deq_signed[16] = {};
+};
+
+struct SkippedRead {
+  std::uint32_t record;  // how many records the core had before
+  std::uint32_t site;
+  std::uint8_t state;
 };
 
 class Core {
@@ -252,7 +266,12 @@ class Core {
   void record_wait(Pipe pipe, std::uint32_t token, std::uint32_t site);
   void append(const Record& record) {
     if (record.pipe != Pipe::ALL) ++activity[int(record.pipe)];
-    trace.push_back(record);
+    if (first_round) {
+      compare_with_first(*this, record);
+    } else {
+      trace.push_back(record);
+    }
+    ++appended;
   }
 
   int index, block, sub;
@@ -276,6 +295,12 @@ class Core {
   std::uint32_t tokens = 0;
   std::uint32_t scalar_steps = 0;
   std::vector<Record> trace;
+  std::uint32_t appended = 0;
+  // The timing-only mode: what the scalar unit read of skipped values, and the same core of the first round in later ones.
+  std::vector<SkippedRead> skipped_reads;
+  const Core* first_round = nullptr;
+  Record diverging;
+  bool ended = false, hinting = false, hint_used = false;
   std::vector<GmSpan> spans;
   int waits_for = -1;  // the cross-core flag, while blocked
   int waits_mode = 0;
@@ -318,6 +343,11 @@ void cross_deadlock(const Core& stuck);  // reports who should have set what it 
 struct Origin {
   std::string text;
 };
+struct Overwritten {  // GM before an instruction
+  Memory* memory;
+  std::uint64_t begin;
+  std::vector<std::uint8_t> data, state;  // data empty: only the state changed
+};
 struct Launched {
   std::string kernel;
   KernelType type = KernelType::Unset;
@@ -339,10 +369,15 @@ struct Launched {
   std::map<int, std::uint32_t> last_cross_set;                // core: site
   int at_once = 0;                                            // how many blocks the device runs at the same time
   bool all_at_once = false;  // more are let in, since they wait for each other: reported where they do
+  bool timing_only = false;
+  int round = 0;
+  const Core* diverged = nullptr;  // the core that did something else than in the first round
+  std::vector<Overwritten> overwritten;
 };
 Launched& launched();
 
 void report(Finding finding);
+void mute_reports(bool mute);
 std::string tensor_text(std::uint32_t tensor);  // "VECIN tensor of softmax.asc:12 at UB [0x0, 0x400)"; "" for 0
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));

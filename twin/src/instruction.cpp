@@ -38,7 +38,7 @@ Instruction::Instruction(Pipe pipe, const char* name, Site site)
 }
 
 void Instruction::require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about) {
-  if (holds) return;
+  if (holds || skipped_operand_) return;
   refused_ = true;
   complain(kind, what, fix, about);
 }
@@ -116,7 +116,8 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
 }
 
 void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
-  if (bytes == 0) return;
+  if (bytes == 0 || skipped_operand_) return;
+  values_ |= (bit(view.dtype) & (bit(DType::F16) | bit(DType::BF16) | bit(DType::F32))) != 0;
   Memory* m = memory(view, offset, bytes, write);
   if (!m) return;
   const std::uint64_t begin =
@@ -180,7 +181,7 @@ bool Instruction::issue() {
     }
   }
   core_.append(record_);
-  return true;
+  return !launched().timing_only || executes();
 }
 
 std::uint8_t* Instruction::bytes(const View& view) const {
@@ -222,8 +223,9 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
   while (s[first] == kDefined) ++first;
   std::uint64_t last = first;
   while (last < bytes && s[last] != kDefined) ++last;
-  Finding f{Kind::Uninitialised};
   const std::uint8_t value = s[first];
+  if (is_skipped(value)) return use_skipped(view, value, how);
+  Finding f{Kind::Uninitialised};
   const auto& origins = launched().origins;
   const std::string from = value == kUnwritten                                       ? std::string("nothing wrote it")
                            : value - kFirstOrigin < static_cast<int>(origins.size()) ? origins[value - kFirstOrigin].text
@@ -257,6 +259,8 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
     std::memset(value, 0, size);
     return;
   }
+  const std::uint8_t* const state = i.state(view) + offset;
+  if (any_skipped(state, size)) return stand_in(core(), view.dtype, *state, site_id(site), value, size);
   i.use(view, offset, size, "reads");
   std::memcpy(value, i.bytes(view) + offset, size);
   if (!gm) return;

@@ -108,6 +108,7 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
       if (core().atomic != Atomic::None) i.use(dst, od, b.bytes, "adds to GM that holds");
       store_row(d, a, b.bytes);
       ds.set(od, b.bytes, kDefined);
+      if (launched().timing_only) ds.copy_from(ss, od, oa, b.bytes);
       continue;
     }
     if (pad) {

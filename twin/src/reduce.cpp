@@ -188,39 +188,44 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     if (repeats > 1) i.write(work, 0, needed);
     if (op != Reduce::Sum) i.write(dst, 0, index ? 2 * size : size);
     i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
-    if (!i.issue()) return;
-    std::vector<Group> groups(repeats);
-    States ss(i, src);
-    for (const Run& r : runs) {
-      for (std::uint32_t k = 0; k < r.n; ++k) {
-        const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-        groups[(r.lane + k) / a_repeat].add(get(i.bytes(src) + at, src.dtype),
-                                            static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
-      }
-    }
-    for (std::uint64_t r = 0; r < repeats; ++r) {
-      const Group& g = groups[r];
-      if (!g.n) continue;
-      state = meet(state, g.state);
-      if (op == Reduce::Sum) {
-        result = first ? tree_sum(g, a_repeat, src.dtype) : rounded(result + tree_sum(g, a_repeat, src.dtype), src.dtype);
-      } else {
-        const std::uint32_t best = extreme(g, op);
-        const bool better =
-            first || (op == Reduce::Max ? g.value[best] > result : g.value[best] < result) || std::isnan(g.value[best]);
-        if (better && !(!first && std::isnan(result))) {
-          result = g.value[best];
-          where = static_cast<std::uint32_t>(r * a_repeat) + g.index[best];
+    const bool executes = i.issue();
+    if (i.refused()) return;
+    if (!executes) {
+      state = skipped_state(at_site, names[int(op)]);
+    } else {
+      std::vector<Group> groups(repeats);
+      States ss(i, src);
+      for (const Run& r : runs) {
+        for (std::uint32_t k = 0; k < r.n; ++k) {
+          const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
+          groups[(r.lane + k) / a_repeat].add(get(i.bytes(src) + at, src.dtype),
+                                              static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
         }
       }
-      first = false;
-    }
-    if (repeats > 1) States(i, work).set(0, needed, state);
-    if (op != Reduce::Sum) {
-      put(i.bytes(dst), src.dtype, result);
-      keep_extreme(result, where);
-      if (index) put_index(i.bytes(dst) + size, src.dtype, where);
-      States(i, dst).set(0, index ? 2 * size : size, state);
+      for (std::uint64_t r = 0; r < repeats; ++r) {
+        const Group& g = groups[r];
+        if (!g.n) continue;
+        state = meet(state, g.state);
+        if (op == Reduce::Sum) {
+          result = first ? tree_sum(g, a_repeat, src.dtype) : rounded(result + tree_sum(g, a_repeat, src.dtype), src.dtype);
+        } else {
+          const std::uint32_t best = extreme(g, op);
+          const bool better =
+              first || (op == Reduce::Max ? g.value[best] > result : g.value[best] < result) || std::isnan(g.value[best]);
+          if (better && !(!first && std::isnan(result))) {
+            result = g.value[best];
+            where = static_cast<std::uint32_t>(r * a_repeat) + g.index[best];
+          }
+        }
+        first = false;
+      }
+      if (repeats > 1) States(i, work).set(0, needed, state);
+      if (op != Reduce::Sum) {
+        put(i.bytes(dst), src.dtype, result);
+        keep_extreme(result, where);
+        if (index) put_index(i.bytes(dst) + size, src.dtype, where);
+        States(i, dst).set(0, index ? 2 * size : size, state);
+      }
     }
   }
   if (op != Reduce::Sum) {

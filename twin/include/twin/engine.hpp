@@ -39,6 +39,16 @@ void scalar_store(const View& view, std::uint64_t offset_bytes, const void* valu
 void cache_clean(const View& view, bool whole_cache, Site site);  // DataCacheCleanAndInvalid
 void data_sync_barrier(Site site);
 
+// ---- the timing-only mode (twin_hint.h) ----
+void hint_begin();
+bool hint_end();  // whether a skipped value was read since
+template <class Value, class Assumed>
+auto hinted(Value&& value, Assumed assumed) {
+  hint_begin();
+  const std::decay_t<decltype(value())> real = value();
+  return hint_end() ? static_cast<std::decay_t<decltype(value())>>(assumed) : real;
+}
+
 // ---- order inside a core ----
 void set_flag(Pipe from, Pipe to, int id, Site site);
 void wait_flag(Pipe from, Pipe to, int id, Site site);

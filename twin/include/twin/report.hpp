@@ -26,7 +26,8 @@ enum class Kind : std::uint8_t {
   CubeLayout,
   KernelType,
   AtomicOrder,
-  Overlap
+  Overlap,
+  SkippedData
 };
 const char* name(Kind kind);
 
@@ -101,6 +102,7 @@ struct Settings {
   int auto_sync = -1;                // −1: as the kernel was compiled
   bool timing = true;                // model the time of each launch
   bool print_timing = false;         // and print it
+  bool timing_only = false;          // floating-point values are not computed
   bool keep_trace = false;           // make last_chrome_trace() though no file is asked for
   std::string trace, json;           // files to write
   std::uint64_t shuffle = 0;         // not 0: cores take turns in another order, which this seed gives
