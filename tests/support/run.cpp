@@ -116,9 +116,7 @@ std::string row_name(const char* tensor, std::int64_t b, std::int64_t i, std::in
 void bound_row(const Problem& p, const reference::RowMagnitude& size, double lse, const double* o, double* o_bound,
                double* lse_bound) {
   const double n = static_cast<double>(size.num_keys), dqk = static_cast<double>(p.head_dim_qk);
-  // Weights that are rounded to bf16 may come from an exp2 good to 2^-18 (simd.hpp, exp2_to_round).
-  const double sums = (8 + 2 * std::sqrt(n)) * kEps + (p.dtype == DType::bf16 ? 0x1p-18 : 0);
-  // Dot product, scale in log2 units, maximum and difference each round; exp turns it into a relative error of p.
+  const double sums = (8 + 2 * std::sqrt(n)) * kEps;
   // Dot product, scale in log2 units, maximum and difference each round; exp turns that into a relative error of p.
   const double score = (6 + 2 * std::sqrt(dqk)) * kEps;
   const double p_rounding = p.dtype == DType::f32 ? 0 : ulp(p.dtype, 1) / 2;

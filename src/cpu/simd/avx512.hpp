@@ -135,10 +135,11 @@ TESSERA_INLINE void store_pairs(void* p, F a, F b) { _mm512_storeu_si512(p, (__m
 TESSERA_INLINE F exp2_to_round(F x) {
   // x = n + r with n = floor(x): VREDUCEPS gives r in [0, 1) (0 for -inf), VSCALEFPS takes the floor itself.
   const F r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-  F p = set1(1.355574723e-2f);
-  p = fma(p, r, set1(5.203236901e-2f));
-  p = fma(p, r, set1(2.413797629e-1f));
-  p = fma(p, r, set1(6.930321208e-1f));
+  F p = set1(1.86713005e-3f);
+  p = fma(p, r, set1(9.01703071e-3f));
+  p = fma(p, r, set1(5.57999127e-2f));
+  p = fma(p, r, set1(2.40164444e-1f));
+  p = fma(p, r, set1(6.93151295e-1f));
   p = fma(p, r, set1(1.0f));
   return _mm512_scalef_ps(p, x);
 }

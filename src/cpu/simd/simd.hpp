@@ -30,7 +30,7 @@
 //   ordered_lo, _hi(lo, hi)          ... that these undo: the first and the last kWidth lanes in the order of the rows
 //   store_pairs(p, a, b)             2 kWidth values, those of a, then those of b, rounded to nearest even (subnormals
 //                                    become 0)
-//   exp2_to_round(x)                 2^x within 2^-18, for a result that is rounded to bf16; 0 for -inf, 1 for 0
+//   exp2_to_round(x)                 2^x within 3 ulp by degree 5, for a result that is rounded to bf16 and summed before
 //   round_pairs(lo, hi)              P of two float vectors, rounded to nearest even: lane i holds (lo[i], hi[i])
 #pragma once
 

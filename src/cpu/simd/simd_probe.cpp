@@ -65,6 +65,7 @@ void sums(const float* in, float* out) {
 }
 
 #if defined(TESSERA_ISA_IS_AVX512BF16)
+void power_to_round(const float* in, float* out) { store(out, exp2_to_round(load(in))); }
 void pair_dot(const std::uint16_t* a, const std::uint16_t* b, const float* acc, float* out) {
   store(out, dot(load_pairs(a), load_pairs(b), load(acc)));
 }
@@ -79,6 +80,7 @@ void interleaved(const std::uint16_t* a, const std::uint16_t* b, int n, const st
   store(out + kWidth, ordered_hi(lo, hi));
 }
 #else
+constexpr decltype(SimdProbe::exp2_to_round) power_to_round = nullptr;
 constexpr decltype(SimdProbe::pair_dot) pair_dot = nullptr;
 constexpr decltype(SimdProbe::round_pairs) rounded = nullptr;
 constexpr decltype(SimdProbe::interleaved) interleaved = nullptr;
@@ -87,7 +89,7 @@ constexpr decltype(SimdProbe::interleaved) interleaved = nullptr;
 }  // namespace
 
 extern const SimdProbe simd_probe;
-const SimdProbe simd_probe = {kWidth,      kHasPairDot, copy_n, widen, narrow,   arithmetic, compare,
-                              first_lanes, power,       reduce, sums,  pair_dot, rounded,    interleaved};
+const SimdProbe simd_probe = {kWidth, kHasPairDot,    copy_n, widen, narrow,   arithmetic, compare,    first_lanes,
+                              power,  power_to_round, reduce, sums,  pair_dot, rounded,    interleaved};
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

@@ -18,6 +18,7 @@ struct SimdProbe {
   void (*compare)(const float* a, const float* b, float* out);  // less, less_equal, equal: 1 or 0, 3 vectors
   void (*first)(int n, float* out, bool* any, bool* all);
   void (*exp2)(const float* in, float* out);
+  void (*exp2_to_round)(const float* in, float* out);  // null without pair dot
   void (*reduce)(const float* in, float* sum, float* max);
   void (*sums)(const float* in, float* out);  // width vectors in; out lane i: the sum of vector i
   void (*pair_dot)(const std::uint16_t* a, const std::uint16_t* b, const float* acc, float* out);

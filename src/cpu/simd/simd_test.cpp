@@ -180,32 +180,43 @@ TEST_P(Simd, FirstCountsLanes) {
   }
 }
 
-TEST_P(Simd, Exp2IsWithinTwoUlp) {
+using Function = void (*)(const float* in, float* out);
+
+double worst_ulp_of_exp2(Function exp2) {
   float in[16], out[16];
   double worst = 0;
   for (float x = -125.99f; x <= 127.0f; x += 0.00093f) {
     for (float& lane : in) lane = x;
-    probe.exp2(in, out);
+    exp2(in, out);
     const double want = std::exp2(static_cast<double>(x));
     const double ulp = std::ldexp(1.0, std::ilogb(want) - 23);
     worst = std::max(worst, std::abs(out[0] - want) / ulp);
   }
-  EXPECT_LE(worst, 2.0);
+  return worst;
 }
 
-TEST_P(Simd, Exp2OfSpecialValues) {
+void check_special_values_of_exp2(Function exp2, int width) {
   const float cases[][2] = {{0, 1},        {-kInf, 0}, {-200, 0},         {-1e30f, 0},
                             {-3.4e38f, 0}, {1, 2},     {-126, 0x1p-126f}, {10, 1024}};
   for (const auto& [x, want] : cases) {
     float in[16], out[16];
     for (float& lane : in) lane = x;
-    probe.exp2(in, out);
+    exp2(in, out);
     for (int i = 0; i < width; ++i) EXPECT_EQ(out[i], want) << x;
   }
   float in[16], out[16];
   for (float& lane : in) lane = kNan;
-  probe.exp2(in, out);
+  exp2(in, out);
   EXPECT_TRUE(std::isnan(out[0]));
+}
+
+TEST_P(Simd, Exp2IsWithinTwoUlp) { EXPECT_LE(worst_ulp_of_exp2(probe.exp2), 2.0); }
+TEST_P(Simd, Exp2OfSpecialValues) { check_special_values_of_exp2(probe.exp2, width); }
+
+TEST_P(Simd, Exp2ToRoundIsWithinThreeUlp) {
+  if (!probe.has_pair_dot) GTEST_SKIP() << "no products of pairs";
+  EXPECT_LE(worst_ulp_of_exp2(probe.exp2_to_round), 3.0);
+  check_special_values_of_exp2(probe.exp2_to_round, width);
 }
 
 TEST_P(Simd, Reductions) {
