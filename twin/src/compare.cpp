@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare and Select: bits in a tensor, or in the compare register of the core.
+#include <algorithm>
 #include <cstring>
 
 #include "lanes.hpp"
 #include "twin/calls_vector.hpp"
 
 namespace twin {
+
+std::uint8_t new_origin(const std::string& text);
+
 namespace {
 
 std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
@@ -154,6 +158,28 @@ void compare_register(const View& view, bool load, Site site) {
   }
 }
 
+// Select's modes 1 and 2 keep intermediate results in the last 8 KB of UB, which must be left to them.
+static void use_reserved_ub(Instruction& i) {
+  constexpr std::uint64_t kReserved = 8192;
+  Core& c = core();
+  Memory& ub = c.memory[int(Space::UB)];
+  if (ub.bytes < kReserved) return;
+  const std::uint64_t begin = ub.bytes - kReserved;
+  if (c.allocated[int(Space::UB)] > begin) {
+    i.complain(Kind::Capacity,
+               format("%s in mode 1 or 2 uses the last 8 KB of UB, [0x%llx, 0x%llx), but InitBuffer has given away UB up to "
+                      "0x%llx",
+                      i.name(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(ub.bytes),
+                      static_cast<unsigned long long>(c.allocated[int(Space::UB)])),
+               "use 8 KB less (ReserveLocalMemory on the host), or mode 0");
+  }
+  std::uint8_t* const state = ub.state + begin;
+  if (std::all_of(state, state + kReserved, [](std::uint8_t s) { return s == kUnwritten; })) return;
+  std::memset(state,
+              new_origin(format("the last 8 KB of UB, which %s at %s has used", i.name(), to_string(i.site()).c_str())),
+              kReserved);
+}
+
 void vector_select(const SelectCall& call, Site site) {
   Instruction i(Pipe::V, "Select", site);
   const View& dst = call.dst;
@@ -171,6 +197,7 @@ void vector_select(const SelectCall& call, Site site) {
   for (const Run& r : runs) last_lane = std::max(last_lane, r.lane + r.n);
   if (call.mask) i.read(*call.mask, 0, same_bits ? a_repeat / 8 : (last_lane + 7) / 8);
   i.cost("Select", repeats_for(call.lanes, size), dst.dtype);
+  if (call.mask && !call.mask_repeats) use_reserved_ub(i);
   if (!i.issue()) return;
   const VectorRegisters& reg = core().registers;
   const std::uint8_t* const m = call.mask ? i.bytes(*call.mask) : reg.compared;

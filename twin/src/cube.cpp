@@ -171,6 +171,61 @@ void multiply_int8(std::int32_t* c, const std::uint8_t* a, const std::uint8_t* b
   }
 }
 
+// With unit flags the hardware hands L0C over fractal by fractal: every Mmad but the last into a tile has 2, the last has 3,
+// and Fixpipe has 3 to give the tile back (the vendor's page on Mmad's unitFlag).
+constexpr std::uint8_t kUnitGoesOn = 2, kUnitLast = 3;
+
+void disagree(Instruction& i, const std::string& what, std::uint32_t other, const char* fix) {
+  Finding f{Kind::CubeLayout,
+            what,
+            to_string(i.site()),
+            other ? to_string(site_of(other)) : "",
+            core().label(),
+            name(i.pipe()),
+            "",
+            "",
+            fix};
+  report(std::move(f));
+}
+
+void check_unit_value(Instruction& i, std::uint8_t value) {
+  if (value == 0 || value == kUnitGoesOn || value == kUnitLast) return;
+  disagree(i, format("%s with unitFlag %d: 0, 2 and 3 exist", i.name(), value), 0, "0: off; 2: goes on; 3: the last");
+}
+
+void unit_flag_of_mmad(Instruction& i, const MmadCall& call, std::uint64_t c_bytes) {
+  Core& c = core();
+  check_unit_value(i, call.unit_flag);
+  const auto old = c.unit_flags.find(call.c.addr);
+  if (old != c.unit_flags.end() && old->second.value == kUnitLast && call.unit_flag != 0) {
+    disagree(i,
+             "Mmad with a unitFlag into a tile that the Mmad before closed with unitFlag 3 and no Fixpipe has read: it "
+             "waits for ever",
+             old->second.site, "give all but the last Mmad of a tile unitFlag 2");
+  }
+  if (call.unit_flag != 0) c.learn(Pipe::M, c.unit_read);
+  c.unit_flags[call.c.addr] = {call.c.addr + c_bytes, call.unit_flag, site_id(i.site())};
+}
+
+void unit_flag_of_fixpipe(Instruction& i, const FixpipeCall& call) {
+  Core& c = core();
+  check_unit_value(i, call.unit_flag);
+  auto tile = c.unit_flags.upper_bound(call.src.addr);
+  const bool known = tile != c.unit_flags.begin() && call.src.addr < (--tile)->second.end;
+  if (known && (tile->second.value != 0) != (call.unit_flag != 0)) {
+    disagree(i, format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, tile->second.value),
+             tile->second.site, "give both unit flags (the last Mmad 3, Fixpipe 3), or 0 to both and M_FIX flags");
+  } else if (known && tile->second.value == kUnitGoesOn) {
+    disagree(i,
+             format("Fixpipe with unitFlag %d waits for a Mmad with unitFlag 3, but the last into this tile had 2",
+                    call.unit_flag),
+             tile->second.site, "give the last Mmad of a tile unitFlag 3");
+  } else if (call.unit_flag != 0) {
+    c.learn(Pipe::FIX, c.completed(Pipe::M));
+  }
+  if (known && call.unit_flag == kUnitLast) c.unit_flags.erase(tile);
+}
+
 }  // namespace
 
 void cube_mmad(const MmadCall& call, Site site) {
@@ -207,8 +262,8 @@ void cube_mmad(const MmadCall& call, Site site) {
   if ((m / 16) * (n / 16) < 10) i.tag(kSmallMmad);
   const std::uint32_t k_step = type == DType::F32 ? 4 : integers ? 32 : 16;  // of the 16 × 16 × k products a cycle
   i.cost("Mmad", std::uint64_t{gemv ? 1 : m / 16} * (n / 16) * ((call.k + k_step - 1) / k_step));
+  unit_flag_of_mmad(i, call, c_bytes);
   if (!i.issue()) return;
-  core().unit_flags[call.c.addr] = call.unit_flag;
   const std::uint8_t* const a = i.bytes(call.a);
   const std::uint8_t* const b = i.bytes(call.b);
   float* const c = reinterpret_cast<float*>(i.bytes(call.c));
@@ -291,6 +346,14 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
             "round it up");
   i.require(!call.row_major || call.m <= 8192, Kind::Limit,
             format("Fixpipe: mSize %u, at most 8192 when it writes ND", call.m), "split it");
+  i.require(call.src_stride % 16 == 0 || call.n <= 16, Kind::Alignment,
+            format("Fixpipe: srcStride %u is not a multiple of 16, the rows of a fractal", call.src_stride),
+            "srcStride is the height of the L0C tile, rounded up to 16", &call.src);
+  i.require(
+      !call.row_major || call.m <= 1 || call.dst_stride >= call.n, Kind::Limit,
+      format("Fixpipe: dstStride %u is less than nSize %u, so that its rows overwrite each other", call.dst_stride, call.n),
+      "dstStride is the length of a row of the destination, in elements", &call.dst);
+  if (!to_gm) i.require_aligned(call.dst, kBlockBytes, "the destination");
   i.require(call.src_stride >= call.m || call.n <= 16, Kind::Limit,
             format("Fixpipe: srcStride %u is less than mSize %u", call.src_stride, call.m),
             "srcStride is the height of the L0C tile, rounded up to 16");
@@ -316,17 +379,9 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
     }
   }
   i.move(to_gm ? Path::L0cToGm : Path::L0cToL1, std::uint64_t{call.matrices} * call.m * call.n * size);
-  Core& c = core();
-  const auto unit = c.unit_flags.find(call.src.addr);
-  if (unit != c.unit_flags.end() && (unit->second != 0) != (call.unit_flag != 0)) {
-    i.complain(Kind::CubeLayout,
-               format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, unit->second),
-               "give both the same mode, or 0 to both and M_FIX flags");
-  } else if (call.unit_flag != 0) {
-    c.learn(Pipe::FIX, c.completed(Pipe::M));  // the hardware holds it back, fractal by fractal
-  }
+  unit_flag_of_fixpipe(i, call);
   const bool executes = i.issue();
-  if (!i.refused() && call.unit_flag != 0) c.learn(Pipe::M, c.completed(Pipe::FIX));
+  if (!i.refused() && call.unit_flag != 0) core().unit_read.join_with(core().completed(Pipe::FIX));
   if (!executes) return;
   States ds(i, call.dst), ss(i, call.src);
   const float scale = element(reinterpret_cast<const std::uint8_t*>(&call.scale), DType::F32);

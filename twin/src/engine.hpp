@@ -291,7 +291,14 @@ class Core {
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
   VectorRegisters registers;
-  std::map<std::uint64_t, std::uint8_t> unit_flags;  // of the last Mmad into each L0C tile, by the tile's begin
+  // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
+  struct UnitFlag {
+    std::uint64_t end = 0;
+    std::uint8_t value = 0;
+    std::uint32_t site = 0;
+  };
+  std::map<std::uint64_t, UnitFlag> unit_flags;
+  Clock unit_read;  // what the last Fixpipe with a unit flag has read: a Mmad with one waits for it
   std::uint32_t tokens = 0;
   std::uint32_t scalar_steps = 0;
   std::vector<Record> trace;

@@ -221,6 +221,32 @@ void mask_too_wide(GM_ADDR, GM_ADDR) {
   WRONG Duplicate(ub(0), 0.0f, kFixed ? 64 : 65, 1, 1, 8);
 }
 template <bool kFixed>
+void select_over_a_buffer(GM_ADDR, GM_ADDR) {  // modes 1 and 2 need the last 8 KB of UB
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> buffer;
+  pipe.InitBuffer(buffer, (kFixed ? 183 : 184) * 1024);
+  LocalTensor<uint8_t> bits = buffer.GetWithOffset<uint8_t>(64, 4096);
+  LocalTensor<float> t = buffer.GetWithOffset<float>(64, 0);
+  Duplicate(t, 0.0f, 64);
+  PipeBarrier<PIPE_V>();
+  CompareScalar(bits, t, 0.0f, CMPMODE::GT, 64);
+  PipeBarrier<PIPE_V>();
+  WRONG Select(t, bits, t, 1.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64);
+}
+template <bool kFixed>
+void select_over_a_tensor(GM_ADDR, GM_ADDR y) {
+  LocalTensor<float> t(TPosition::VECCALC, 0, 64), last(TPosition::VECCALC, (kFixed ? 175 : 184) * 1024, kN);
+  LocalTensor<uint8_t> bits(TPosition::VECCALC, 4096, 64);
+  Duplicate(t, 0.0f, 64);
+  Duplicate(last, 0.0f, kN);
+  PipeBarrier<PIPE_V>();
+  CompareScalar(bits, t, 0.0f, CMPMODE::GT, 64);
+  PipeBarrier<PIPE_V>();
+  Select(t, bits, t, t, SELMODE::VSEL_TENSOR_TENSOR_MODE, 64);
+  order<HardEvent::V_MTE3>();
+  WRONG DataCopy(gm(y), last, kN);
+}
+template <bool kFixed>
 void compare_of_odd_count(GM_ADDR, GM_ADDR) {
   Duplicate(ub(0), 0.0f, kN);
   PipeBarrier<PIPE_V>();
@@ -384,6 +410,42 @@ void unit_flags(GM_ADDR x, GM_ADDR z) {
   WRONG Fixpipe(t.z, t.c, f);
 }
 
+// Two products into one tile, and Fixpipe. 0: as they should be.
+enum UnitBug { kUnitsFit, kNeverLast, kLastTwice, kReserved, kMmadWithout, kOddStride, kRowsOverlap };
+template <UnitBug kBug>
+void unit_flag_modes(GM_ADDR x, GM_ADDR z) {
+  Tiles t(x, z);
+  LocalTensor<half> b2(TPosition::B2, 0, 512);
+  DataCopy(t.a1, t.x, Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0));
+  order<HardEvent::MTE2_MTE1>();
+  LoadData(t.a2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+  LoadData(b2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, true, 0));
+  LoadData(b2[256], t.a1, LoadData2DParams(0, 1, 1, 0, 0, true, 0));
+  order<HardEvent::MTE1_M>();
+  LocalTensor<float> c(TPosition::CO1, 0, 512);
+  MmadParams p(16, 32, 16, false);
+  p.unitFlag = kBug == kReserved ? 1 : kBug == kLastTwice ? 3 : 2;
+  if (kBug == kReserved) wrong_line = __LINE__ + 1;
+  Mmad(c, t.a2, b2, p);
+  if (kBug == kLastTwice) other_line = __LINE__ - 1, wrong_line = __LINE__ + 5;
+  PipeBarrier<PIPE_M>();
+  p.unitFlag = kBug == kNeverLast ? 2 : kBug == kMmadWithout ? 0 : 3;
+  p.cmatrixInitVal = false;
+  if (kBug != kReserved && kBug != kLastTwice) other_line = __LINE__ + 1;
+  Mmad(c, t.a2, b2, p);
+  FixpipeParamsV220 f(32, 16, kBug == kOddStride ? 17 : 16, kBug == kRowsOverlap ? 16 : 32, false);
+  f.unitFlag = 3;
+  if (kBug != kReserved && kBug != kLastTwice) wrong_line = __LINE__ + 3;
+  GlobalTensor<float> out;
+  out.SetGlobalBuffer((__gm__ float*)z, 512);
+  Fixpipe(out, c, f);
+}
+#define UNIT(bug, kind, two)                                                         \
+  {                                                                                  \
+    "unit_flag_" #bug, kind, two, ONE(unit_flag_modes<bug>, 1, KernelType::AicOnly), \
+        ONE(unit_flag_modes<kUnitsFit>, 1, KernelType::AicOnly)                      \
+  }
+
 using Run = std::function<void(GM_ADDR, GM_ADDR)>;
 struct Case {
   friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -423,6 +485,8 @@ const Case kCases[] = {
     PAIR_OF(misaligned, Kind::Alignment, false, 1, kVector),
     PAIR_OF(mask_too_wide, Kind::Limit, false, 1, kVector),
     PAIR_OF(compare_of_odd_count, Kind::Alignment, false, 1, kVector),
+    PAIR_OF(select_over_a_buffer, Kind::Capacity, false, 1, kVector),
+    PAIR_OF(select_over_a_tensor, Kind::Uninitialised, false, 1, kVector),
     PAIR_OF(undefined_tail, Kind::Uninitialised, false, 1, kVector),
     PAIR_OF(nothing_wrote_it, Kind::Uninitialised, false, 1, kVector),
     PAIR_OF(scalar_of_undefined, Kind::Uninitialised, false, 1, kVector),
@@ -441,6 +505,12 @@ const Case kCases[] = {
     {"more_blocks_than_cores", Kind::KernelType, false, ONE(sync_twice, 49, kHard), ONE(sync_twice, 48, kHard)},
     PAIR_OF(one_row, Kind::CubeLayout, false, 1, KernelType::AicOnly),
     PAIR_OF(unit_flags, Kind::CubeLayout, false, 1, KernelType::AicOnly),
+    UNIT(kNeverLast, Kind::CubeLayout, true),
+    UNIT(kLastTwice, Kind::CubeLayout, true),
+    UNIT(kReserved, Kind::CubeLayout, false),
+    UNIT(kMmadWithout, Kind::CubeLayout, true),
+    UNIT(kOddStride, Kind::Alignment, false),
+    UNIT(kRowsOverlap, Kind::Limit, false),
 };
 
 class Bug : public testing::TestWithParam<Case> {
