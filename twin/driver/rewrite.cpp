@@ -2,88 +2,26 @@
 #include "rewrite.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <cstring>
+#include <set>
+
+#include "lexer.hpp"
 
 namespace twincc {
 namespace {
 
-bool identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-struct Token {
-  std::size_t begin, end;
-  enum Kind { Word, Text, Sign } kind;
-};
-
-// Words, literals and single signs; comments and blanks are left out. Raw strings, digit separators and line splices are
-// understood.
-class Lexer {
- public:
-  explicit Lexer(const std::string& s) : s_(s) {}
-  std::vector<Token> run() {
-    while (at_ < s_.size()) next();
-    return std::move(tokens_);
-  }
-
- private:
-  char look(std::size_t ahead = 0) const { return at_ + ahead < s_.size() ? s_[at_ + ahead] : '\0'; }
-  void next() {
-    const char c = s_[at_];
-    if (std::isspace(static_cast<unsigned char>(c)) || c == '\\') {
-      ++at_;
-    } else if (c == '/' && look(1) == '/') {
-      while (at_ < s_.size() && s_[at_] != '\n') at_ += s_[at_] == '\\' && look(1) == '\n' ? 2 : 1;
-      at_ = std::min(at_, s_.size());
-    } else if (c == '/' && look(1) == '*') {
-      const std::size_t end = s_.find("*/", at_ + 2);
-      at_ = end == std::string::npos ? s_.size() : end + 2;
-    } else if (c == '"' || c == '\'') {
-      literal(c, at_);
-    } else if (identifier_char(c)) {
-      word();
-    } else {
-      tokens_.push_back({at_, at_ + 1, Token::Sign});
-      ++at_;
-    }
-  }
-  void word() {
-    const std::size_t begin = at_;
-    const bool number = std::isdigit(static_cast<unsigned char>(s_[at_])) != 0;
-    while (at_ < s_.size() &&
-           (identifier_char(s_[at_]) || (number && (s_[at_] == '.' || (s_[at_] == '\'' && identifier_char(look(1)))))))
-      ++at_;
-    const std::string prefix = s_.substr(begin, at_ - begin);
-    if (look() == '"' && (prefix == "R" || prefix == "u8R" || prefix == "uR" || prefix == "UR" || prefix == "LR")) {
-      const std::size_t open = s_.find('(', at_);
-      const std::string close = open == std::string::npos ? "" : ")" + s_.substr(at_ + 1, open - at_ - 1) + "\"";
-      const std::size_t end = open == std::string::npos ? std::string::npos : s_.find(close, open);
-      at_ = end == std::string::npos ? s_.size() : end + close.size();
-      tokens_.push_back({begin, at_, Token::Text});
-      return;
-    }
-    tokens_.push_back({begin, at_, Token::Word});
-  }
-  void literal(char quote, std::size_t begin) {
-    ++at_;
-    while (at_ < s_.size() && s_[at_] != quote && s_[at_] != '\n') at_ += s_[at_] == '\\' ? 2 : 1;
-    at_ = std::min(at_ + 1, s_.size());
-    tokens_.push_back({begin, at_, Token::Text});
-  }
-
-  const std::string& s_;
-  std::size_t at_ = 0;
-  std::vector<Token> tokens_;
-};
-
 class Rewriter {
  public:
-  explicit Rewriter(const std::string& source) : s_(source), tokens_(Lexer(s_).run()) {}
+  explicit Rewriter(const std::string& source) : s_(source), tokens_(lex(s_)) {}
 
   Source run() {
     survey();
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (!tokens_[i].directive) scope(i);
       if (is(i, "__global__")) kernel(i);
       if (three(i, '<')) launch(i);
+      spelling(i);
     }
     std::string text;
     std::size_t copied = 0;
@@ -94,6 +32,7 @@ class Rewriter {
       copied = e.end;
     }
     out_.text = text + s_.substr(copied);
+    out_.changed = !edits_.empty();
     return std::move(out_);
   }
 
@@ -139,10 +78,7 @@ class Rewriter {
   void survey() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == Token::Sign) {
-        if (is(i, "#") && is(i + 1, "include") && i + 2 < tokens_.size() && tokens_[i + 2].kind == Token::Text) {
-          const std::string quoted = text(i + 2);
-          if (quoted.size() > 2) out_.quoted_includes.push_back(quoted.substr(1, quoted.size() - 2));
-        }
+        if (is(i, "#") && is(i + 1, "include")) include(i + 2);
         continue;
       }
       if (tokens_[i].kind != Token::Word) continue;
@@ -155,6 +91,10 @@ class Rewriter {
                "__DAV_C220_VEC__", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
       out_.uses_cube |= any({"Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose"});
       out_.uses_vector |= any({"VECIN", "VECOUT", "VECCALC"});
+      if (word == "KERNEL_TASK_TYPE_DEFAULT" && is(i + 1, "(") && !is(i - 1, "define")) {
+        const std::string type = text(i + 2);
+        out_.type = task_types_++ == 0 || out_.type == type ? type : "";
+      }
       if (word == "main" && is(i + 1, "(")) out_.has_main = true;
     }
     if (!out_.names_core_kind) {
@@ -163,12 +103,62 @@ class Rewriter {
     }
   }
 
+  void include(std::size_t i) {
+    if (i >= tokens_.size()) return;
+    if (tokens_[i].kind == Token::Text) {
+      const std::string quoted = text(i);
+      if (quoted.size() > 2) out_.includes.push_back({quoted.substr(1, quoted.size() - 2), true});
+    } else if (is(i, "<")) {
+      const std::size_t close = s_.find_first_of(">\n", tokens_[i].end);
+      if (close == std::string::npos || s_[close] != '>') return;
+      out_.includes.push_back({s_.substr(tokens_[i].end, close - tokens_[i].end), false});
+    }
+  }
+
+  // Open braces outside of preprocessor lines: those of namespaces and extern "C" leave a kernel nameable where it stands.
+  void scope(std::size_t i) {
+    if (is(i, "}")) {
+      if (!scopes_.empty()) scopes_.pop_back();
+    } else if (is(i, "{")) {
+      bool open = false;
+      for (std::size_t p = i; p > 0 && !is(p - 1, ";") && !is(p - 1, "{") && !is(p - 1, "}"); --p)
+        open |= is(p - 1, "namespace") || (is(p - 1, "extern") && tokens_[p].kind == Token::Text && p + 1 == i);
+      scopes_.push_back(open);
+    }
+  }
+
+  // [aicore] is __aicore__; a file's own definitions of the qualifiers, for compilers that lack them, go.
+  void spelling(std::size_t i) {
+    static const std::set<std::string> kQualifiers = {"__aicore__", "__global__", "__gm__", "__ubuf__", "__cbuf__",
+                                                      "__ca__",     "__cb__",     "__cc__", "__fbuf__"};
+    if (!tokens_[i].directive && is(i, "[") && is(i + 1, "aicore") && is(i + 2, "]"))
+      edits_.push_back({tokens_[i].begin, tokens_[i + 2].end, "__aicore__"});
+    if (!(tokens_[i].directive && is(i, "#") && is(i + 1, "define") && kQualifiers.count(text(i + 2)))) return;
+    std::size_t last = i + 2;
+    while (last + 1 < tokens_.size() && tokens_[last + 1].directive && !is(last + 1, "#") && same_directive(last)) ++last;
+    const std::string define = s_.substr(tokens_[i].begin, tokens_[last].end - tokens_[i].begin);
+    edits_.push_back({tokens_[i].begin, tokens_[last].end,
+                      std::string(static_cast<std::size_t>(std::count(define.begin(), define.end(), '\n')), '\n')});
+  }
+  // No unescaped end of line between this token and the next.
+  bool same_directive(std::size_t i) const {
+    for (std::size_t at = tokens_[i].end; at < tokens_[i + 1].begin; ++at) {
+      if (s_[at] == '\n' && !(at > 0 && (s_[at - 1] == '\\' || (s_[at - 1] == '\r' && at > 1 && s_[at - 2] == '\\'))))
+        return false;
+    }
+    return true;
+  }
+
   void kernel(std::size_t global) {
     Kernel k;
+    k.in_macro = tokens_[global].directive;
     k.line = line(global);
     // Qualifiers may stand on either side of __global__; the function's name is the last word before its parameters.
     std::size_t begin = global;
-    while (begin > 0 && !is(begin - 1, ";") && !is(begin - 1, "}") && !is(begin - 1, "{")) --begin;
+    while (begin > 0 && !is(begin - 1, ";") && !is(begin - 1, "}") && !is(begin - 1, "{") &&
+           tokens_[begin - 1].directive == k.in_macro)
+      --begin;
+    if (k.in_macro) begin = global;
     std::size_t i = begin;
     for (; i < tokens_.size(); ++i) {
       if (is(i, "template")) k.is_template = true;
@@ -188,27 +178,59 @@ class Rewriter {
       if (i > global && (is(i, ";") || is(i, "{") || is(i, "}"))) return;
     }
     if (i >= tokens_.size() || tokens_[i - 1].kind != Token::Word) return;
-    k.name = text(i - 1);
+    const std::size_t name = pasted(i - 1);
+    if (name <= global) return;
+    k.name = s_.substr(tokens_[name].begin, tokens_[i - 1].end - tokens_[name].begin);
     const std::size_t end = behind(i);
-    std::size_t from = i + 1;
+    parameters(k, i + 1, end);
+    if (is(end, "{") && tokens_[end].directive == k.in_macro) {
+      const std::size_t close = behind(end);
+      if (close == 0 || !is(close - 1, "}") || tokens_[close - 1].directive != k.in_macro)
+        return fail(global, "kernel " + k.name + " has no end");
+      k.defined = true;
+      by_key_.clear();
+      for (std::size_t p = end; p < close; ++p) {
+        if (is(p, "KERNEL_TASK_TYPE_DEFAULT") && is(p + 1, "(")) k.type = text(p + 2);
+        if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && is(p + 3, ",")) by_key_.emplace_back(text(p + 2), text(p + 4));
+      }
+      if (std::find(scopes_.begin(), scopes_.end(), false) == scopes_.end())
+        edits_.push_back({tokens_[close - 1].end, tokens_[close - 1].end, registration(k)});
+    }
+    out_.kernels.push_back(std::move(k));
+  }
+  void parameters(Kernel& k, std::size_t from, std::size_t end) {
     int depth = 0;
-    for (std::size_t p = i + 1; p < end; ++p) {
+    for (std::size_t p = from; p < end; ++p) {
       if (is(p, "<") || is(p, "(") || is(p, "[") || is(p, "{")) ++depth;
       if (is(p, ">") || is(p, "]") || is(p, "}") || (is(p, ")") && p + 1 < end)) --depth;
       if ((depth == 0 && is(p, ",")) || p + 1 == end) {
-        if (p > from) k.parameters.push_back(s_.substr(tokens_[from].begin, tokens_[p - 1].end - tokens_[from].begin));
+        if (p > from)
+          k.parameters.push_back(one_line(s_.substr(tokens_[from].begin, tokens_[p - 1].end - tokens_[from].begin)));
         from = p + 1;
       }
     }
-    if (is(end, "{")) {
-      k.defined = true;
-      const std::size_t close = behind(end);
-      for (std::size_t p = end; p < close; ++p) {
-        if (is(p, "KERNEL_TASK_TYPE_DEFAULT") && is(p + 1, "(")) k.type = text(p + 2);
-        if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && k.type.empty()) k.type = text(p + 4);
-      }
+    if (k.parameters.size() == 1 && k.parameters[0] == "void") k.parameters.clear();
+  }
+  static std::string one_line(std::string s) {
+    for (char& c : s) {
+      if (c == '\n' || c == '\r' || c == '\\') c = ' ';
     }
-    out_.kernels.push_back(std::move(k));
+    return s;
+  }
+  // A word made by ## begins where the first of its pieces does.
+  std::size_t pasted(std::size_t i) const {
+    while (i >= 3 && is(i - 1, "#") && is(i - 2, "#") && tokens_[i - 3].kind == Token::Word) i -= 3;
+    return i;
+  }
+  // What stands behind a kernel's body, on the line of its closing brace.
+  std::string registration(const Kernel& k) const {
+    const auto type = [](const std::string& t) { return t.empty() ? "TWIN_UNIT_TYPE" : engine_type(t, false, true); };
+    std::string s = " ";
+    for (const auto& [key, t] : by_key_) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(t) + ", " + key + ") ";
+    if (!k.type.empty() || by_key_.empty()) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(k.type) + ", -1)";
+    if (k.is_template) return s;
+    const HostParameters p = host_parameters(k);
+    return s + " TWIN_KERNEL(" + k.name + ", (std::uint32_t twin_blocks, void*" + p.declared + "), (" + p.names + "))";
   }
 
   // callee<<<a, b, c>>>(arguments): the callee is a name, perhaps qualified, perhaps with template arguments.
@@ -223,12 +245,12 @@ class Rewriter {
       }
     }
     if (first == 0 || tokens_[first - 1].kind != Token::Word) return fail(open, "'<<<' without a kernel's name before it");
-    --first;
+    first = pasted(first - 1);
     while (first >= 2 && is(first - 1, ":") && is(first - 2, ":")) {
       first -= 2;
       if (first == 0 || tokens_[first - 1].kind != Token::Word) break;
       if (is(first - 1, "return") || is(first - 1, "else")) break;
-      --first;
+      first = pasted(first - 1);
     }
     int depth = 0;
     std::size_t close = open + 3;
@@ -255,6 +277,9 @@ class Rewriter {
   const std::string& s_;
   std::vector<Token> tokens_;
   std::vector<Edit> edits_;
+  std::vector<bool> scopes_;
+  std::vector<std::pair<std::string, std::string>> by_key_;  // KERNEL_TASK_TYPE of the kernel at hand
+  int task_types_ = 0;
   Source out_;
 };
 
@@ -277,19 +302,32 @@ std::string engine_type(const std::string& type, bool uses_cube, bool uses_vecto
   return uses_cube ? (uses_vector ? "MixAic12" : "AicOnly") : "AivOnly";
 }
 
-std::string parameter_name(const std::string& parameter) {
-  std::size_t end = parameter.find('=');
-  if (end == std::string::npos) end = parameter.size();
-  while (end > 0 && !identifier_char(parameter[end - 1])) --end;
-  std::size_t begin = end;
-  while (begin > 0 && identifier_char(parameter[begin - 1])) --begin;
-  return parameter.substr(begin, end - begin);
-}
-
-std::string host_parameter(const std::string& parameter) {
-  const std::string name = parameter_name(parameter);
-  const bool pointer = parameter.find('*') != std::string::npos || parameter.find("GM_ADDR") != std::string::npos;
-  return pointer ? "::twin::AnyPointer " + name : parameter;
+HostParameters host_parameters(const Kernel& kernel) {
+  static const std::set<std::string> kNoName = {
+      "const",    "volatile", "unsigned", "signed",  "long",    "short",  "int",      "char",      "float", "double",
+      "bool",     "struct",   "GM_ADDR",  "__gm__",  "uint8_t", "int8_t", "uint16_t", "half",      "void",  "int16_t",
+      "uint32_t", "uint64_t", "int32_t",  "int64_t", "size_t",  "std",    "typename", "bfloat16_t"};
+  HostParameters out;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    std::string parameter = kernel.parameters[i].substr(0, kernel.parameters[i].find('='));
+    while (!parameter.empty() && parameter.back() == ' ') parameter.pop_back();
+    const std::vector<Token> tokens = lex(parameter);
+    if (tokens.empty()) continue;
+    const Token& last = tokens.back();
+    std::string name = last.kind == Token::Word ? parameter.substr(last.begin, last.end - last.begin) : "";
+    // A type alone: one that everybody knows, or the only word there is.
+    const auto words = std::count_if(tokens.begin(), tokens.end(), [&](const Token& t) {
+      return t.kind == Token::Word && parameter.compare(t.begin, t.end - t.begin, "const") != 0;
+    });
+    if (name.empty() || kNoName.count(name) || words == 1) {
+      name = "twin_argument" + std::to_string(i);
+      parameter += " " + name;
+    }
+    const bool pointer = parameter.find('*') != std::string::npos || parameter.find("GM_ADDR") != std::string::npos;
+    out.declared += ", " + (pointer ? "::twin::AnyPointer " + name : parameter);
+    out.names += (out.names.empty() ? "" : ", ") + name;
+  }
+  return out;
 }
 
 }  // namespace twincc

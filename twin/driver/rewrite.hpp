@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What twincc reads out of a kernel's source, and what it changes in it: launches, nothing else. Lines keep their numbers.
+// What twincc reads out of a kernel's source, and what it changes in it: launches become calls, each kernel is registered
+// behind its body, and the compiler's own spellings of qualifiers become the twin's. Lines keep their numbers.
 #pragma once
 
 #include <string>
@@ -8,22 +9,30 @@
 namespace twincc {
 
 struct Kernel {
-  std::string name;
+  std::string name;                     // in a macro perhaps with ##
   std::string type;                     // KERNEL_TYPE_... as written or as the qualifiers say; "" if the source does not say
   std::vector<std::string> parameters;  // as declared
   bool is_template = false;
   bool defined = false;
+  bool in_macro = false;  // the body of a #define
   int line = 0;
+};
+
+struct Include {
+  std::string name;
+  bool quoted = false;
 };
 
 struct Source {
   std::string text;  // rewritten
   std::vector<Kernel> kernels;
-  std::vector<std::string> quoted_includes;
+  std::vector<Include> includes;
   bool has_main = false;
+  bool changed = false;          // text is not the source
   bool launches = false;         // <<< >>> was rewritten
   bool names_core_kind = false;  // depends on the kind of core at compile time
   bool uses_cube = false, uses_vector = false;
+  std::string type;   // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
   std::string error;  // "line 12: ..." if the source cannot be rewritten
 };
 
@@ -33,8 +42,10 @@ Source rewrite(const std::string& source);
 // The type of a launch in twin::KernelType's words, given what the file uses if the kernel does not say.
 std::string engine_type(const std::string& type, bool uses_cube, bool uses_vector);
 
-// The name a parameter declares, "" if none; and the declaration with pointers made to accept any pointer.
-std::string parameter_name(const std::string& parameter);
-std::string host_parameter(const std::string& parameter);
+// A kernel's parameters as a function that host code calls has them: named, and pointers accept any pointer.
+struct HostParameters {
+  std::string declared, names;  // ", ::twin::AnyPointer x, int n" and "x, n"
+};
+HostParameters host_parameters(const Kernel& kernel);
 
 }  // namespace twincc

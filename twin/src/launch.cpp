@@ -18,14 +18,28 @@ namespace {
 
 struct Registered {
   Invoke invoke[3] = {};
+  InvokeByName by_name = nullptr;
 };
 std::map<std::string, Registered>& kernels() {
   static auto* all = new std::map<std::string, Registered>;
   return *all;
 }
-std::map<std::string, KernelType>& kernel_types() {
-  static auto* all = new std::map<std::string, KernelType>;
+// By name and tiling key; key -1 is for all that are not there.
+using NameAndKey = std::pair<std::string, std::int64_t>;
+std::map<NameAndKey, KernelType>& kernel_types() {
+  static auto* all = new std::map<NameAndKey, KernelType>;
   return *all;
+}
+KernelType kernel_type(const std::string& name) {
+  const std::string plain = name.substr(0, name.find('<'));
+  const auto colon = plain.rfind(':');
+  for (const std::string& n : {name, colon == std::string::npos ? plain : plain.substr(colon + 1)}) {
+    for (const std::int64_t key : {static_cast<std::int64_t>(tiling_key()), std::int64_t{-1}}) {
+      const auto type = kernel_types().find({n, key});
+      if (type != kernel_types().end()) return type->second;
+    }
+  }
+  return KernelType::Unset;
 }
 
 Launched* running = nullptr;
@@ -223,14 +237,28 @@ void run_with_other_values(Launched& first, const Device& device, const Register
 
 }  // namespace
 
-bool register_kernel(const char* kernel, Pass pass, Invoke invoke) {
-  kernels()[kernel].invoke[int(pass)] = invoke;
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name) {
+  Registered& r = kernels()[kernel];
+  r.invoke[int(pass)] = invoke;
+  if (pass == Pass::Host) r.by_name = by_name;
   return true;
 }
 
-bool register_kernel_type(const char* name, KernelType type) {
-  kernel_types()[name] = type;
+bool register_kernel_type(const char* name, KernelType type, std::int64_t tiling_key) {
+  kernel_types()[{name, tiling_key}] = type;
   return true;
+}
+
+std::uint32_t launch_by_name(const char* name, void (*)(), BlocksAt at, std::initializer_list<Argument> arguments) {
+  const char* wrong = "no kernel of that name is linked";
+  for (const auto& [spelling, kernel] : kernels()) {
+    const std::string known = kernel_name(spelling);
+    if (known != name && known.substr(known.rfind(':') + 1) != name) continue;
+    wrong = kernel.by_name(arguments.begin(), arguments.size(), at);
+    if (!wrong) return 0;
+  }
+  std::fprintf(stderr, "twin: %s: ACLRT_LAUNCH_KERNEL(%s): %s\n", to_string(at.site).c_str(), name, wrong);
+  std::exit(2);
 }
 
 Launched& launched() { return *running; }
@@ -264,13 +292,7 @@ void launch(const LaunchRequest& request) {
   l.kernel = name;
   l.blocks = static_cast<int>(request.blocks);
   l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
-  auto type = kernel_types().find(name);
-  const std::string plain = name.substr(0, name.find('<'));
-  if (type == kernel_types().end())
-    type = kernel_types().find(plain.substr(plain.rfind(':') == std::string::npos ? 0 : plain.rfind(':') + 1));
-  l.type = request.type != KernelType::Unset ? request.type
-           : type == kernel_types().end()    ? KernelType::Unset
-                                             : type->second;
+  l.type = request.type != KernelType::Unset ? request.type : kernel_type(name);
   using T = KernelType;
   l.has_aic = l.type == T::AicOnly || l.type == T::MixAic10 || l.type == T::MixAic11 || l.type == T::MixAic12;
   l.has_aiv = l.type != T::AicOnly && l.type != T::MixAic10;

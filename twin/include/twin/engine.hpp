@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -90,6 +91,38 @@ bool queue_vacant(const Queue* queue);
 // ---- launches ----
 enum class KernelType : std::uint8_t { Unset, AivOnly, AicOnly, MixAiv10, MixAic10, MixAic11, MixAic12 };
 using Invoke = void (*)(const void* arguments);  // runs one core's stream
+
+// An argument of a launch that knows the kernel by its name only.
+struct Argument {
+  template <class T>
+  Argument(const T& value) {  // NOLINT: implicit, one for each argument
+    if constexpr (std::is_pointer<T>::value || std::is_null_pointer<T>::value) {
+      kind = Pointer, pointer = (const void*)value;
+    } else if constexpr (std::is_integral<T>::value || std::is_enum<T>::value) {
+      kind = Integer, integer = static_cast<std::int64_t>(value);
+    } else if constexpr (std::is_floating_point<T>::value) {
+      kind = Real, real = static_cast<double>(value);
+    } else {
+      static_assert(std::is_trivially_copyable<T>::value, "a kernel takes plain data by value");
+      kind = Bytes, pointer = &value, size_bytes = sizeof value;
+    }
+  }
+  enum Kind : std::uint8_t { Pointer, Integer, Real, Bytes } kind;
+  const void* pointer = nullptr;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::size_t size_bytes = 0;
+};
+struct BlocksAt {
+  template <class N>
+  BlocksAt(N n, Site s = Site::here()) : blocks(static_cast<std::uint32_t>(n)), site(s) {}  // NOLINT
+  std::uint32_t blocks;
+  Site site;
+};
+// `needed` is only there to be linked. Ends the program if the arguments are not the kernel's.
+std::uint32_t launch_by_name(const char* kernel, void (*needed)(), BlocksAt at, std::initializer_list<Argument> arguments);
+// Launches with those arguments; null, or what is wrong with them.
+using InvokeByName = const char* (*)(const Argument* arguments, std::size_t count, BlocksAt at);
 struct LaunchRequest {
   const char* kernel;  // its spelling, the same in every pass
   Site site;
@@ -100,8 +133,8 @@ struct LaunchRequest {
 };
 // A mix kernel is compiled three times (host, AIC, AIV): each pass registers its own copy under one spelling.
 enum class Pass : std::uint8_t { Host, Aic, Aiv };
-bool register_kernel(const char* kernel, Pass pass, Invoke invoke);
-bool register_kernel_type(const char* kernel_name, KernelType type);
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name);
+bool register_kernel_type(const char* kernel_name, KernelType type, std::int64_t tiling_key = -1);  // -1: any key
 void launch(const LaunchRequest& request);
 
 #if defined(__DAV_C220_CUBE__)
@@ -147,6 +180,40 @@ class Launch<void(Parameters...), kKernel> {
   using Tuple = std::tuple<std::decay_t<Parameters>...>;
   static const char* spelling() { return __PRETTY_FUNCTION__; }
   static void invoke(const void* arguments) { std::apply(kKernel, *static_cast<const Tuple*>(arguments)); }
+  static const char* by_name(const Argument* arguments, std::size_t count, BlocksAt at) {
+    if (count != sizeof...(Parameters)) return "another number of arguments than the kernel takes";
+    return by_name(arguments, at, std::index_sequence_for<Parameters...>());
+  }
+  template <std::size_t... I>
+  static const char* by_name(const Argument* arguments, BlocksAt at, std::index_sequence<I...>) {
+    if (!(fits<std::decay_t<Parameters>>(arguments[I]) && ...)) return "an argument of another type than the kernel takes";
+    Launch(at.blocks, at.site)(given<std::decay_t<Parameters>>(arguments[I])...);
+    return nullptr;
+  }
+  template <class T>
+  static constexpr bool is_number = std::is_arithmetic<T>::value || std::is_enum<T>::value;
+  template <class T>
+  static bool fits(const Argument& a) {
+    if constexpr (std::is_pointer<T>::value) return a.kind == Argument::Pointer;
+    if constexpr (is_number<T>) return a.kind == Argument::Integer || a.kind == Argument::Real;
+    return a.kind == Argument::Bytes ? a.size_bytes == sizeof(T)
+                                     : std::is_constructible<T, double>::value && a.kind != Argument::Pointer;
+  }
+  template <class T>
+  static T given(const Argument& a) {
+    if constexpr (std::is_pointer<T>::value) {
+      return (T)a.pointer;
+    } else if constexpr (is_number<T>) {
+      return a.kind == Argument::Integer ? static_cast<T>(a.integer) : static_cast<T>(a.real);
+    } else {
+      T value;
+      if constexpr (std::is_constructible<T, double>::value) {
+        if (a.kind != Argument::Bytes) return T(a.kind == Argument::Integer ? static_cast<double>(a.integer) : a.real);
+      }
+      std::memcpy(static_cast<void*>(&value), a.pointer, sizeof value);
+      return value;
+    }
+  }
   // GM_ADDR parameters take any pointer, as they do on the device.
   template <class Parameter, class Given>
   static Parameter convert(Given& given) {
@@ -156,7 +223,7 @@ class Launch<void(Parameters...), kKernel> {
       return static_cast<Parameter>(given);
     }
   }
-  static inline const bool kRegistered = register_kernel(spelling(), kPass, &invoke);
+  static inline const bool kRegistered = register_kernel(spelling(), kPass, &invoke, &by_name);
 
   std::uint32_t blocks_;
   Site site_;
@@ -164,8 +231,9 @@ class Launch<void(Parameters...), kKernel> {
   bool auto_sync_ = TWIN_AUTO_SYNC != 0;
 };
 
-template <class Signature, Signature* kKernel, class Blocks>
-Launch<Signature, kKernel> launcher(Blocks blocks, const void* = nullptr, const void* = nullptr, Site site = Site::here()) {
+// The middle one is the size of L2 memory to reserve or null, the last one the stream: both are of no consequence here.
+template <class Signature, Signature* kKernel, class Blocks, class L2 = std::nullptr_t, class Stream = std::nullptr_t>
+Launch<Signature, kKernel> launcher(Blocks blocks, const L2& = {}, const Stream& = {}, Site site = Site::here()) {
   return Launch<Signature, kKernel>(static_cast<std::uint32_t>(blocks), site);
 }
 
@@ -183,3 +251,21 @@ class AnyPointer {
 };
 
 }  // namespace twin
+
+// twincc writes these behind a kernel's body. Other files launch the kernel by its name, or by the function that
+// ACLRT_LAUNCH_KERNEL names; a kernel in a header may be registered by several files.
+#define TWIN_KERNEL_TYPE(name, type, key)                                                                                  \
+  namespace {                                                                                                              \
+  [[maybe_unused]] const bool TWIN_JOIN(twin_type_##name,                                                                  \
+                                        __COUNTER__) = ::twin::register_kernel_type(#name, ::twin::KernelType::type, key); \
+  }
+#define TWIN_KERNEL(name, parameters, arguments)                                                           \
+  namespace {                                                                                              \
+  [[maybe_unused]] const bool twin_registered_##name = ::twin::Launch<decltype(name), name>::registered(); \
+  }                                                                                                        \
+  extern "C" __attribute__((weak)) std::uint32_t aclrtlaunch_##name parameters {                           \
+    ::twin::launcher<decltype(name), name>(twin_blocks) arguments;                                         \
+    return 0;                                                                                              \
+  }
+#define TWIN_JOIN(a, b) TWIN_JOIN_(a, b)
+#define TWIN_JOIN_(a, b) a##b

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace twincc {
+namespace {
+
+std::string line_mark(const fs::path& path) { return "#line 1 \"" + path.string() + "\"\n"; }
+
+}  // namespace
+
+Unit::Unit(const Options& o, const fs::path& file, fs::path work)
+    : o_(o), file_(fs::absolute(file).lexically_normal()), work_(std::move(work)) {
+  const Source& main = load(file_);
+  headers(main, file_.parent_path());
+}
+
+bool Unit::mix() const {
+  return any(&Source::names_core_kind) || (uses_cube() && uses_vector()) || starts_with(type(), "MixAic");
+}
+
+bool Unit::has_kernels() const {
+  return std::any_of(all_.begin(), all_.end(), [](const auto& s) { return !s.second.kernels.empty(); });
+}
+
+std::string Unit::type() const {
+  std::set<std::string> types;
+  for (const auto& [path, s] : all_) {
+    if (!s.type.empty()) types.insert(s.type);
+  }
+  return engine_type(types.size() == 1 ? *types.begin() : "", uses_cube(), uses_vector());
+}
+
+std::vector<Kernel> Unit::kernels() const {
+  std::vector<Kernel> out;
+  std::set<std::string> known;
+  for (const auto& [path, s] : all_) {
+    for (const Kernel& k : s.kernels) {
+      if (k.defined && !k.in_macro && !k.is_template && known.insert(k.name).second) out.push_back(k);
+    }
+  }
+  return out;
+}
+
+fs::path Unit::write() {
+  // A file that includes a rewritten one by its place must lie beside it.
+  std::set<fs::path> moved = {file_};
+  for (const auto& [path, s] : all_) {
+    if (s.changed) moved.insert(path);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [path, included] : includes_) {
+      const bool has = std::any_of(included.begin(), included.end(), [&](const fs::path& i) { return moved.count(i) != 0; });
+      more |= has && moved.insert(path).second;
+    }
+  }
+  for (const fs::path& path : moved) {
+    fs::path out = mirrored(path);
+    if (path == file_) out += ".cpp";
+    write_file(out, line_mark(path) + all_[path].text + (path == file_ ? "\n" : ""));
+    if (std::find(mirrored_folders_.begin(), mirrored_folders_.end(), path.parent_path()) == mirrored_folders_.end())
+      mirrored_folders_.push_back(path.parent_path());
+  }
+  fs::path out = mirrored(file_);
+  return out += ".cpp";
+}
+
+std::vector<std::string> Unit::search_options() const {
+  std::vector<std::string> out = {"-iquote", file_.parent_path().string()};
+  for (const fs::path& folder : mirrored_folders_) {
+    if (folder != file_.parent_path()) out.insert(out.end(), {"-iquote", folder.string()});
+  }
+  // A header found through -I is taken from the work folder if it was rewritten.
+  for (const fs::path& dir : o_.include_dirs) {
+    const fs::path copy = mirrored(fs::absolute(dir).lexically_normal());
+    std::error_code error;
+    if (fs::exists(copy, error)) out.push_back("-I" + copy.string());
+  }
+  return out;
+}
+
+Source& Unit::load(const fs::path& path) {
+  Source s = rewrite(read_file(path));
+  if (!s.error.empty()) fail(path.string() + ": " + s.error);
+  return all_[path] = std::move(s);
+}
+
+void Unit::headers(const Source& s, const fs::path& folder) {
+  const fs::path self = std::find_if(all_.begin(), all_.end(), [&](const auto& a) { return &a.second == &s; })->first;
+  const std::vector<Include> includes = s.includes;
+  for (const Include& include : includes) {
+    std::vector<fs::path> where;
+    if (include.quoted) where = {folder, file_.parent_path()};
+    where.insert(where.end(), o_.include_dirs.begin(), o_.include_dirs.end());
+    bool found = false;
+    for (const fs::path& dir : where) {
+      std::error_code error;
+      const fs::path path = fs::absolute(dir / include.name).lexically_normal();
+      if (!fs::is_regular_file(path, error)) continue;
+      found = true;
+      includes_[self].push_back(path);
+      if (!all_.count(path)) headers(load(path), path.parent_path());
+      break;
+    }
+    const std::string name = fs::path(include.name).filename().string();
+    if (!found && starts_with(name, "aclrtlaunch_") && ends_with(name, ".h"))
+      launch_headers_.push_back(name.substr(12, name.size() - 14));
+  }
+}
+
+bool Unit::any(bool Source::*what) const {
+  return std::any_of(all_.begin(), all_.end(), [&](const auto& s) { return s.second.*what; });
+}
+
+namespace {
+constexpr const char* kLaunchHead =
+    "#pragma once\n#include \"twin/engine.hpp\"\n#ifndef ACLRT_LAUNCH_KERNEL\n#define ACLRT_LAUNCH_KERNEL(kernel) "
+    "aclrtlaunch_##kernel\n#endif\n";
+}
+
+std::string launch_header(const Kernel& kernel) {
+  return kLaunchHead + ("extern \"C\" std::uint32_t aclrtlaunch_" + kernel.name +
+                        "(std::uint32_t twin_blocks, void* twin_stream" + host_parameters(kernel).declared + ");\n");
+}
+
+// The linker must find the kernel's file, hence the address of its function; arguments go by their values, since its
+// parameters are not known here.
+std::string launch_header(const std::string& name) {
+  return kLaunchHead + ("extern \"C\" void twin_needs_" + name + "() __asm__(\"aclrtlaunch_" + name + "\");\n" +
+                        "template <class... Arguments>\nstd::uint32_t aclrtlaunch_" + name +
+                        "(::twin::BlocksAt blocks, const void*, const Arguments&... arguments) {\n" +
+                        "  return ::twin::launch_by_name(\"" + name + "\", &twin_needs_" + name +
+                        ", blocks, {::twin::Argument(arguments)...});\n}\n");
+}
+
+}  // namespace twincc

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One source with the headers that it includes by a path of its own, rewritten into the work folder.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "rewrite.hpp"
+
+namespace twincc {
+
+class Unit {
+ public:
+  // Reads the file and its headers; ends with a message where one cannot be rewritten.
+  Unit(const Options& o, const std::filesystem::path& file, std::filesystem::path work);
+
+  bool mix() const;
+  bool uses_cube() const { return any(&Source::uses_cube); }
+  bool uses_vector() const { return any(&Source::uses_vector); }
+  bool has_kernels() const;
+  // The kernel type where a kernel does not name its own, in the engine's words.
+  std::string type() const;
+  // Definitions of kernels that a host file can name, in the file and in its headers, one for each name.
+  std::vector<Kernel> kernels() const;
+  // Names in #include "aclrtlaunch_NAME.h" whose header is nowhere.
+  const std::vector<std::string>& launch_headers() const { return launch_headers_; }
+  const std::filesystem::path& file() const { return file_; }
+
+  // Writes what was changed; the source to compile. Afterwards search_options() finds its headers.
+  std::filesystem::path write();
+  std::vector<std::string> search_options() const;
+
+ private:
+  Source& load(const std::filesystem::path& path);
+  void headers(const Source& s, const std::filesystem::path& folder);
+  bool any(bool Source::*what) const;
+  // Where a rewritten file lies: the same path, below the work folder.
+  std::filesystem::path mirrored(const std::filesystem::path& path) const { return work_ / "tree" / path.relative_path(); }
+
+  const Options& o_;
+  std::filesystem::path file_, work_;
+  std::map<std::filesystem::path, Source> all_;
+  std::map<std::filesystem::path, std::vector<std::filesystem::path>> includes_;
+  std::vector<std::filesystem::path> mirrored_folders_;
+  std::vector<std::string> launch_headers_;
+};
+
+// aclrtlaunch_NAME.h: for a kernel of the same command, and for one that is compiled in another.
+std::string launch_header(const Kernel& kernel);
+std::string launch_header(const std::string& name);
+
+}  // namespace twincc
