@@ -12,3 +12,4 @@
 #include "ascendc/reduce.hpp"
 #include "ascendc/sort.hpp"
 #include "ascendc/tiling.hpp"
+#include "ascendc/unqualified.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acl/acl.h"
+#include "acl.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -9,11 +9,7 @@
 namespace {
 
 thread_local std::string last_error;
-
-aclError fail(aclError code, std::string why) {
-  last_error = std::move(why);
-  return code;
-}
+using twin::acl_fail;
 
 // One aclrtMemcpy side that must be device memory: inside one live allocation.
 bool on_device(const void* pointer, std::size_t bytes) {
@@ -22,6 +18,11 @@ bool on_device(const void* pointer, std::size_t bytes) {
 }
 
 }  // namespace
+
+aclError twin::acl_fail(aclError code, std::string why) {
+  last_error = std::move(why);
+  return code;
+}
 
 extern "C" {
 
@@ -33,20 +34,20 @@ aclError aclFinalize() { return ACL_SUCCESS; }
 aclError aclrtSetDevice(std::int32_t) { return ACL_SUCCESS; }
 aclError aclrtResetDevice(std::int32_t) { return ACL_SUCCESS; }
 aclError aclrtGetDeviceCount(std::uint32_t* count) {
-  if (!count) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount: count is null");
+  if (!count) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount: count is null");
   *count = 1;
   return ACL_SUCCESS;
 }
 aclError aclrtCreateContext(aclrtContext* context, std::int32_t) {
   static int only;
-  if (!context) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: context is null");
+  if (!context) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: context is null");
   *context = &only;
   return ACL_SUCCESS;
 }
 aclError aclrtDestroyContext(aclrtContext) { return ACL_SUCCESS; }
 aclError aclrtCreateStream(aclrtStream* stream) {
   static int only;
-  if (!stream) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream: stream is null");
+  if (!stream) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStream: stream is null");
   *stream = &only;
   return ACL_SUCCESS;
 }
@@ -55,17 +56,17 @@ aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
 aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
 
 aclError aclrtMalloc(void** pointer, std::size_t size, aclrtMemMallocPolicy) {
-  if (!pointer || size == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMalloc: devPtr is null or size is 0");
+  if (!pointer || size == 0) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMalloc: devPtr is null or size is 0");
   *pointer = twin::GlobalMemory::get().allocate(size, "aclrtMalloc");
-  return *pointer ? ACL_SUCCESS : fail(ACL_ERROR_BAD_ALLOC, twin::format("aclrtMalloc: no memory for %zu bytes", size));
+  return *pointer ? ACL_SUCCESS : acl_fail(ACL_ERROR_BAD_ALLOC, twin::format("aclrtMalloc: no memory for %zu bytes", size));
 }
 aclError aclrtFree(void* pointer) {
   return twin::GlobalMemory::get().release(pointer)
              ? ACL_SUCCESS
-             : fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
+             : acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
 }
 aclError aclrtMallocHost(void** pointer, std::size_t size) {
-  if (!pointer || size == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocHost: hostPtr is null or size is 0");
+  if (!pointer || size == 0) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocHost: hostPtr is null or size is 0");
   *pointer = std::malloc(size);
   return *pointer ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
 }
@@ -74,15 +75,15 @@ aclError aclrtFreeHost(void* pointer) {
   return ACL_SUCCESS;
 }
 aclError aclrtMemcpy(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind) {
-  if (!dst || !src) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: a pointer is null");
+  if (!dst || !src) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: a pointer is null");
   if (count > room)
-    return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
+    return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
   const bool to_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   const bool from_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
   if (to_device && !on_device(dst, count))
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: dst is not inside device memory");
+    return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: dst is not inside device memory");
   if (from_device && !on_device(src, count))
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: src is not inside device memory");
+    return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: src is not inside device memory");
   std::memcpy(dst, src, count);
   if (to_device) twin::GlobalMemory::get().mark_defined(dst, count);
   return ACL_SUCCESS;
@@ -93,8 +94,8 @@ aclError aclrtMemcpyAsync(void* dst, std::size_t room, const void* src, std::siz
 }
 aclError aclrtMemset(void* pointer, std::size_t room, std::int32_t value, std::size_t count) {
   if (count > room)
-    return fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
-  if (!on_device(pointer, count)) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemset: not inside device memory");
+    return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
+  if (!on_device(pointer, count)) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemset: not inside device memory");
   std::memset(pointer, value, count);
   twin::GlobalMemory::get().mark_defined(pointer, count);
   return ACL_SUCCESS;

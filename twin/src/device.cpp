@@ -19,6 +19,7 @@ const char* const kPathNames[kPaths] = {"None",    "GmToL1", "GmToL1Nz", "GmToUb
 const char* const kNumbers[] = {"clock_mhz",
                                 "cube_cores",
                                 "vector_cores",
+                                "hbm_bytes",
                                 "hbm_bytes_per_second",
                                 "l2_bytes",
                                 "l2_line_bytes",

@@ -46,6 +46,7 @@ Launched* running = nullptr;
 thread_local Core* current = nullptr;
 std::string trace_json;
 Timing timing;
+double modelled_us = 0;
 
 struct Strand {
   Core* core = nullptr;
@@ -307,6 +308,7 @@ void launch(const LaunchRequest& request) {
     trace_json.clear();
     const Timeline timeline = simulate(l, device);
     timing = summarise(timeline);
+    modelled_us += timing.microseconds;
     if (settings().keep_trace || !settings().trace.empty()) trace_json = chrome_trace(timeline);
     if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
   }
@@ -314,6 +316,7 @@ void launch(const LaunchRequest& request) {
 }
 
 const Timing& last_timing() { return timing; }
+double modelled_microseconds() { return modelled_us; }
 std::string last_chrome_trace() { return trace_json; }
 
 // ---- what a kernel asks about itself ----

@@ -57,6 +57,50 @@ TEST(Rewrite, ReadsKernels) {
   EXPECT_FALSE(s.kernels[2].defined);
   EXPECT_EQ(s.kernels[2].line, 3);
 }
+TEST(Rewrite, RegistersAKernelBehindItsBody) {
+  const auto s = rewrite("namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} } }");
+  EXPECT_EQ(
+      s.text,
+      "namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} "
+      "TWIN_KERNEL_TYPE(k, TWIN_UNIT_TYPE, -1) TWIN_KERNEL(k, (std::uint32_t twin_blocks, void*, ::twin::AnyPointer x, "
+      "int twin_argument1, float y), (x, twin_argument1, y)) } }");
+}
+TEST(Rewrite, LeavesMembersAndDeclarationsUnregistered) {
+  for (const char* text : {"struct S { static __global__ void k(GM_ADDR x) {} };", "__global__ void k(GM_ADDR x);",
+                           "void f() { extern __global__ void k(); }"}) {
+    EXPECT_EQ(rewrite(text).text, text);
+  }
+}
+TEST(Rewrite, UnderstandsKernelsThatMacrosMake) {
+  const auto s = rewrite(
+      "#define MAKE(T, N) \\\n  extern \"C\" __global__ __aicore__ void op_##N##_##T(__gm__ T* x) \\\n  { f<T>(x); }\n"
+      "MAKE(half, a)\n#define GO(T) op_a_##T<<<1, nullptr, s>>>(p)\n");
+  ASSERT_EQ(s.kernels.size(), 1u);
+  EXPECT_EQ(s.kernels[0].name, "op_##N##_##T");
+  EXPECT_TRUE(s.kernels[0].in_macro);
+  EXPECT_NE(s.text.find("{ f<T>(x); } TWIN_KERNEL_TYPE(op_##N##_##T, TWIN_UNIT_TYPE, -1)"), std::string::npos) << s.text;
+  EXPECT_NE(s.text.find("::twin::launcher<decltype(op_a_##T), op_a_##T>(1, nullptr, s)(p)"), std::string::npos) << s.text;
+}
+TEST(Rewrite, ReadsTypesByTilingKey) {
+  const auto s = rewrite(
+      "__global__ void k(GM_ADDR x) { KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY); "
+      "KERNEL_TASK_TYPE(7, KERNEL_TYPE_AIC_ONLY); }");
+  EXPECT_NE(s.text.find("TWIN_KERNEL_TYPE(k, AicOnly, 7) TWIN_KERNEL_TYPE(k, AivOnly, -1)"), std::string::npos) << s.text;
+  EXPECT_EQ(s.type, "KERNEL_TYPE_AIV_ONLY");
+}
+TEST(Rewrite, TakesTheCompilersOwnSpellings) {
+  EXPECT_EQ(rewrite("inline [aicore] void f();").text, "inline __aicore__ void f();");
+  EXPECT_EQ(rewrite("#ifndef __aicore__\n#define __aicore__ \\\n  [aicore]\n#endif\nint a;").text,
+            "#ifndef __aicore__\n\n\n#endif\nint a;");
+}
+TEST(Rewrite, ListsIncludes) {
+  const auto s = rewrite("#include \"a/b.h\"\n#  include <lib/c.h>\n// #include \"no.h\"\n");
+  ASSERT_EQ(s.includes.size(), 2u);
+  EXPECT_EQ(s.includes[0].name, "a/b.h");
+  EXPECT_TRUE(s.includes[0].quoted);
+  EXPECT_EQ(s.includes[1].name, "lib/c.h");
+  EXPECT_FALSE(s.includes[1].quoted);
+}
 TEST(Rewrite, SurvivesAnyText) {
   const std::string pieces[] = {"<<<",
                                 ">>>",
@@ -94,7 +138,7 @@ TEST(Rewrite, SurvivesAnyText) {
     std::string text;
     for (unsigned n = random() % 24; n > 0; --n) text += pieces[random() % std::size(pieces)];
     const auto s = rewrite(text);
-    const bool untouched = s.error.empty() && !s.launches && text.compare(0, 3, "\xEF\xBB\xBF") != 0;
+    const bool untouched = s.error.empty() && !s.changed && text.compare(0, 3, "\xEF\xBB\xBF") != 0;
     ASSERT_TRUE(!untouched || s.text == text) << text;
   }
 }

@@ -2,7 +2,12 @@
 // Tiling data, kernel types, and a message for what is missing.
 #pragma once
 
+#include <cstddef>
+
 #include "ascendc/tensor.hpp"
+#include "twin/tiling.hpp"
+
+using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kernel hides it
 
 // twincc reads the kernel's type from the source: a launch must know it before the kernel begins.
 #define KERNEL_TASK_TYPE_DEFAULT(type)
@@ -10,9 +15,18 @@
 
 #define REGISTER_TILING_DEFAULT(Struct) using TwinTilingData [[maybe_unused]] = Struct
 #define REGISTER_TILING_FOR_TILINGKEY(condition, Struct)
-#define GET_TILING_DATA(name, address) \
-  TwinTilingData name;                 \
+#define GET_TILING_DATA(name, address)                  \
+  typename ::twin::TilingOf<TwinTilingData>::Type name; \
   std::memcpy(static_cast<void*>(&name), address, sizeof name)
+// A member alone: the address of the whole is given.
+#define GET_TILING_DATA_MEMBER(Struct, member, name, address) \
+  decltype(Struct::member) name;                              \
+  std::memcpy(static_cast<void*>(&name), (address) + offsetof(Struct, member), sizeof name)
+#define GET_TILING_DATA_PTR_WITH_STRUCT(Struct, name, address) __gm__ Struct* name = (__gm__ Struct*)(address)
+#define COPY_TILING_WITH_STRUCT(Struct, source, name)                      \
+  Struct name##Copy;                                                       \
+  std::memcpy(static_cast<void*>(&name##Copy), source, sizeof name##Copy); \
+  const Struct* name = &name##Copy
 #define GET_TILING_DATA_WITH_STRUCT(Struct, name, address) \
   Struct name;                                             \
   std::memcpy(static_cast<void*>(&name), address, sizeof name)

@@ -192,12 +192,14 @@ class Launch<void(Parameters...), kKernel> {
   }
   template <class T>
   static constexpr bool is_number = std::is_arithmetic<T>::value || std::is_enum<T>::value;
+  // half and bfloat16_t, which the host may give as numbers.
+  template <class T>
+  static constexpr bool is_like_number = !std::is_aggregate<T>::value && std::is_constructible<T, double>::value;
   template <class T>
   static bool fits(const Argument& a) {
     if constexpr (std::is_pointer<T>::value) return a.kind == Argument::Pointer;
     if constexpr (is_number<T>) return a.kind == Argument::Integer || a.kind == Argument::Real;
-    return a.kind == Argument::Bytes ? a.size_bytes == sizeof(T)
-                                     : std::is_constructible<T, double>::value && a.kind != Argument::Pointer;
+    return a.kind == Argument::Bytes ? a.size_bytes == sizeof(T) : is_like_number<T> && a.kind != Argument::Pointer;
   }
   template <class T>
   static T given(const Argument& a) {
@@ -206,12 +208,12 @@ class Launch<void(Parameters...), kKernel> {
     } else if constexpr (is_number<T>) {
       return a.kind == Argument::Integer ? static_cast<T>(a.integer) : static_cast<T>(a.real);
     } else {
-      T value;
-      if constexpr (std::is_constructible<T, double>::value) {
+      if constexpr (is_like_number<T>) {
         if (a.kind != Argument::Bytes) return T(a.kind == Argument::Integer ? static_cast<double>(a.integer) : a.real);
       }
-      std::memcpy(static_cast<void*>(&value), a.pointer, sizeof value);
-      return value;
+      alignas(T) unsigned char bytes[sizeof(T)];
+      std::memcpy(bytes, a.pointer, sizeof(T));
+      return *reinterpret_cast<T*>(bytes);
     }
   }
   // GM_ADDR parameters take any pointer, as they do on the device.

@@ -18,6 +18,12 @@
 #define __vector__
 #define __cube__
 #define __mix__(cube, vector)
+#ifndef __force_inline__
+#define __force_inline__ inline __attribute__((always_inline))
+#endif
+#ifndef __CCE_AICORE__
+#define __CCE_AICORE__ 220
+#endif
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
 #endif

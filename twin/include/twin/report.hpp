@@ -92,6 +92,7 @@ struct Timing {
   std::vector<HotLine> lines;           // busiest first
 };
 const Timing& last_timing();
+double modelled_microseconds();  // of all launches so far
 std::string to_text(const Timing& timing);
 std::string to_json(const Timing& timing);
 std::string last_chrome_trace();  // "" unless Settings asks for it
