@@ -14,6 +14,7 @@
 #include "device.hpp"
 #include "history.hpp"
 #include "timing_only.hpp"
+#include "twin/calls_cube.hpp"
 #include "twin/engine.hpp"
 #include "twin/report.hpp"
 
@@ -248,6 +249,15 @@ struct SkippedRead {
   std::uint8_t state;
 };
 
+struct CubeRegisters {
+  std::uint32_t image_height = 0, image_width = 0;  // SetFmatrix
+  std::uint8_t pads[4] = {};                        // left, right, top, bottom
+  std::uint64_t padding = 0;                        // SetLoadDataPaddingValue
+  bool hf32 = false, hf32_toward_zero = false;
+  std::vector<std::uint8_t> sparse_index;  // two bits a byte of L0B, once LoadDataWithSparse has run
+  FixpipeRegisters fixpipe;
+};
+
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -291,6 +301,7 @@ class Core {
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
   VectorRegisters registers;
+  CubeRegisters cube;
   // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
   struct UnitFlag {
     std::uint64_t end = 0;
