@@ -236,7 +236,8 @@ struct VectorRegisters {
   std::uint8_t compared_state[16] = {};
   float extreme = 0;  // ReduceMax, ReduceMin and their Whole forms: the last value and its index
   std::uint32_t extreme_index = 0;
-  float sum = 0;  // WholeReduceSum and RepeatReduceSum: the last sum
+  float sum = 0;                      // WholeReduceSum and RepeatReduceSum: the last sum
+  std::uint8_t skipped = kUnwritten;  // the state of the last instruction that the timing-only mode skipped
   bool deq_given = false;
   float deq_scale[16] = {};  // SetDeqScale: one for all lanes, or one for each of sixteen
   std::int16_t deq_offset[16] = {};

@@ -44,7 +44,7 @@ KernelType kernel_type(const std::string& name) {
 
 Launched* running = nullptr;
 thread_local Core* current = nullptr;
-std::string trace_json;
+std::string trace_json, html_page;
 Timing timing;
 double modelled_us = 0;
 
@@ -306,10 +306,12 @@ void launch(const LaunchRequest& request) {
   if (l.timing_only) run_with_other_values(l, device, kernel, request.arguments);
   if (settings().timing) {
     trace_json.clear();
+    html_page.clear();
     const Timeline timeline = simulate(l, device);
     timing = summarise(timeline);
     modelled_us += timing.microseconds;
     if (settings().keep_trace || !settings().trace.empty()) trace_json = chrome_trace(timeline);
+    if (settings().keep_trace || !settings().html.empty()) html_page = html_report(timeline, timing);
     if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
   }
   running = nullptr;
@@ -318,6 +320,7 @@ void launch(const LaunchRequest& request) {
 const Timing& last_timing() { return timing; }
 double modelled_microseconds() { return modelled_us; }
 std::string last_chrome_trace() { return trace_json; }
+std::string last_html_report() { return html_page; }
 
 // ---- what a kernel asks about itself ----
 CoreKind core_kind() { return core().kind; }

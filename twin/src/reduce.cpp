@@ -250,7 +250,9 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
 std::uint64_t reduced_value(DType dtype, int which) {
   const VectorRegisters& r = core().registers;
   std::uint64_t bits = 0;
-  if (which == 1) {
+  if (is_skipped(r.skipped)) {
+    stand_in(core(), which == 1 ? DType::U32 : dtype, r.skipped, skipped_site(r.skipped), &bits, size_bytes(dtype));
+  } else if (which == 1) {
     bits = r.extreme_index;
   } else {
     put(reinterpret_cast<std::uint8_t*>(&bits), dtype, which == 0 ? r.extreme : r.sum);

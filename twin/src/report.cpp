@@ -23,6 +23,14 @@ Reports& reports() {
   return *all;
 }
 
+template <class Text>
+void write_report(const std::string& path, Text&& text) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << text();
+  if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", path.c_str());
+}
+
 // The program ends: print what was found, write the files asked for, and fail if there was anything.
 void at_exit(int status, void*) {
   std::fflush(nullptr);
@@ -32,16 +40,10 @@ void at_exit(int status, void*) {
     std::fputs("twin: timing-only: no floating-point value was computed, so no result means anything\n", stderr);
   for (const Finding& f : list) std::fputs(to_text(f).c_str(), stderr);
   if (!list.empty()) std::fprintf(stderr, "twin: %zu finding%s\n", list.size(), list.size() == 1 ? "" : "s");
-  if (!s.json.empty()) {
-    std::ofstream file(s.json);
-    file << "{\"findings\": " << to_json(list) << ", \"timing\": " << to_json(last_timing()) << "}\n";
-    if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", s.json.c_str());
-  }
-  if (!s.trace.empty()) {
-    std::ofstream file(s.trace);
-    file << last_chrome_trace();
-    if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", s.trace.c_str());
-  }
+  write_report(s.json,
+               [&] { return "{\"findings\": " + to_json(list) + ", \"timing\": " + to_json(last_timing()) + "}\n"; });
+  write_report(s.trace, last_chrome_trace);
+  write_report(s.html, last_html_report);
   std::fflush(nullptr);
   if (!list.empty() && status == 0) _exit(1);
 }
@@ -71,6 +73,8 @@ void read_environment(Settings* s) {
       s->print_timing = s->timing = s->timing_only = true;
     } else if (key == "trace" && !value.empty()) {
       s->trace = value;
+    } else if (key == "html" && !value.empty()) {
+      s->html = value;
     } else if (key == "json" && !value.empty()) {
       s->json = value;
     } else if (key == "shuffle" && !value.empty() && value.find_first_not_of("0123456789") == std::string::npos) {
@@ -80,7 +84,7 @@ void read_environment(Settings* s) {
     } else if (!word.empty()) {
       std::fprintf(stderr,
                    "twin: TWIN does not know '%s' (device=NAME, auto-sync=on|off, timing, timing=off, timing-only, "
-                   "trace=FILE, json=FILE, "
+                   "trace=FILE, json=FILE, html=FILE, "
                    "shuffle=SEED, allow=KIND)\n",
                    word.c_str());
       std::exit(2);

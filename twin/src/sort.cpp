@@ -162,6 +162,8 @@ void merge_counts(std::uint32_t taken[4], Site site) {
   Core& c = core();
   c.synchronise(Pipe::V, Pipe::S, site_id(site));  // the register is read when the merge is done
   std::copy(c.registers.merged, c.registers.merged + 4, taken);
+  if (!is_skipped(c.registers.skipped)) return;
+  for (int l = 0; l < 4; ++l) stand_in(c, DType::U32, c.registers.skipped, site_id(site), &taken[l], sizeof taken[l]);
 }
 
 void vector_extract(const View& scores, const View& indices, const View& pairs, std::uint32_t repeats, Site site) {

@@ -48,6 +48,7 @@ struct Timeline {
 Timeline simulate(const Launched& launched, const Device& device);
 Timing summarise(const Timeline& timeline);
 std::string chrome_trace(const Timeline& timeline);
+std::string html_report(const Timeline& timeline, const Timing& timing);
 
 // The critical path, last segment first: each stretch of time up to the end belongs to one record.
 struct Stretch {

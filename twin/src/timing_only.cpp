@@ -61,6 +61,8 @@ std::uint8_t skipped_state(std::uint32_t site, const char* instruction) {
   return static_cast<std::uint8_t>(kFirstSkipped + all.size() - 1);
 }
 
+std::uint32_t skipped_site(std::uint8_t state) { return skippers()[state - kFirstSkipped].site; }
+
 std::string skipped_by(std::uint8_t state) {
   const Skipper& s = skippers()[state - kFirstSkipped];
   return instruction_at(s.instruction, s.site);
@@ -92,6 +94,7 @@ bool Instruction::executes() {
   Launched& l = launched();
   const bool cube = pipe_ == Pipe::M || pipe_ == Pipe::MTE1 || pipe_ == Pipe::FIX || core_.kind == CoreKind::AIC;
   skipped_ = pipe_ != Pipe::S && (values_ || cube);
+  if (skipped_ && pipe_ == Pipe::V) core_.registers.skipped = skipped_state(record_.site, name_);
   const std::uint8_t mark = skipped_ ? skipped_state(record_.site, name_) : kDefined;
   for (const Access& a : accesses_) {
     if (!a.write) continue;

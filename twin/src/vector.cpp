@@ -174,7 +174,7 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
   }
   i.write(dst, 0, kept.size() * size);
   i.cost("OneVector", repeats * ((a_repeat * size + kRepeatBytes - 1) / kRepeatBytes), dst.dtype);
-  if (!i.issue()) return 0;
+  if (!i.issue()) return i.refused() ? 0 : kept.size();
   States ds(i, dst), ss(i, src);
   for (std::uint64_t k = 0; k < kept.size(); ++k) {
     std::memmove(i.bytes(dst) + k * size, i.bytes(src) + kept[k], size);

@@ -96,6 +96,7 @@ double modelled_microseconds();  // of all launches so far
 std::string to_text(const Timing& timing);
 std::string to_json(const Timing& timing);
 std::string last_chrome_trace();  // "" unless Settings asks for it
+std::string last_html_report();   // the same
 
 // Settings; the variable TWIN (see docs/twin.md) sets the same. They hold from the next launch on.
 struct Settings {
@@ -104,8 +105,8 @@ struct Settings {
   bool timing = true;                // model the time of each launch
   bool print_timing = false;         // and print it
   bool timing_only = false;          // floating-point values are not computed
-  bool keep_trace = false;           // make last_chrome_trace() though no file is asked for
-  std::string trace, json;           // files to write
+  bool keep_trace = false;           // make last_chrome_trace() and last_html_report() though no file is asked for
+  std::string trace, json, html;     // files to write
   std::uint64_t shuffle = 0;         // not 0: cores take turns in another order, which this seed gives
   std::vector<std::string> allowed;  // kinds of findings that are not reported
 };
