@@ -5,7 +5,7 @@
 #define TWIN_KERNEL_HEADERS 1  // for twin_hint.h
 
 #include "ascendc/compare.hpp"
-#include "ascendc/fixpipe.hpp"
+#include "ascendc/cube.hpp"
 #include "ascendc/fused.hpp"
 #include "ascendc/pipe.hpp"
 #include "ascendc/rearrange.hpp"

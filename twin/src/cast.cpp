@@ -147,9 +147,9 @@ LoopFn fast(DType src, DType dst, Round mode) {
 void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round mode,
                  Site site) {
   Instruction i(Pipe::V, "Cast", site);
-  i.require(has(src.dtype, dst.dtype), Kind::Limit,
-            format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
-            "go by way of float");
+  if (!has(src.dtype, dst.dtype))
+    i.refuse(Kind::Limit, format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
+             "go by way of float");
   const bool scaled = src.dtype == DType::I32 && dst.dtype == DType::F16;
   if (scaled) require_deq_scale(i);
   const std::uint32_t to = size_bytes(dst.dtype), from = size_bytes(src.dtype), widest = std::max(to, from);

@@ -65,8 +65,9 @@ struct Bits {
 };
 
 void check_types(Instruction& i, DType dtype, Compare how) {
-  i.require(dtype == DType::F16 || dtype == DType::F32 || (dtype == DType::I32 && how == Compare::EQ), Kind::Limit,
-            format("%s on %s: half and float, int32 with EQ only", i.name(), name(dtype)), "cast to float first");
+  if (!(dtype == DType::F16 || dtype == DType::F32 || (dtype == DType::I32 && how == Compare::EQ)))
+    i.refuse(Kind::Limit, format("%s on %s: half and float, int32 with EQ only", i.name(), name(dtype)),
+             "cast to float first");
 }
 
 }  // namespace
@@ -77,9 +78,9 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
   const std::uint32_t size = size_bytes(src0.dtype);
   check_types(i, src0.dtype, how);
   const bool whole = lanes.form != Lanes::Count || std::uint64_t{lanes.count} * size % kRepeatBytes == 0;
-  i.require(whole, Kind::Alignment,
-            format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
-            "round the count up, and the buffers with it");
+  if (!whole)
+    i.refuse(Kind::Alignment, format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
+             "round the count up, and the buffers with it");
   Lanes all = lanes;  // the mask is ignored: every lane of a repeat is compared
   if (lanes.form != Lanes::Count) {
     all.form = Lanes::FirstN;
@@ -117,8 +118,9 @@ void vector_compare_to_register(const Lanes& lanes, const View& src0, const View
                                 Stride src1_stride, Site site) {
   Instruction i(Pipe::V, "Compare", site);
   const std::uint32_t size = size_bytes(src0.dtype);
-  i.require(src0.dtype == DType::F16 || src0.dtype == DType::F32, Kind::Limit,
-            format("Compare into the register on %s: half and float only", name(src0.dtype)), "give it a destination");
+  if (src0.dtype != DType::F16 && src0.dtype != DType::F32)
+    i.refuse(Kind::Limit, format("Compare into the register on %s: half and float only", name(src0.dtype)),
+             "give it a destination");
   const Operand operands[2] = {{&src0, src0_stride}, {&src1, src1_stride}};
   const auto& runs = make_runs(i, lanes, operands, 2);
   i.cost("Compare", 1, src0.dtype);
@@ -185,8 +187,9 @@ void vector_select(const SelectCall& call, Site site) {
   const View& dst = call.dst;
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint32_t a_repeat = lanes_a_repeat(size);
-  i.require(dst.dtype == DType::F16 || dst.dtype == DType::F32, Kind::Limit,
-            format("Select on %s: half and float only", name(dst.dtype)), "cast, or reinterpret the bits as half or float");
+  if (dst.dtype != DType::F16 && dst.dtype != DType::F32)
+    i.refuse(Kind::Limit, format("Select on %s: half and float only", name(dst.dtype)),
+             "cast, or reinterpret the bits as half or float");
   const View& other = call.src1 ? *call.src1 : call.src0;
   const Operand operands[3] = {{&dst, call.dst_stride, true},
                                {&call.src0, call.src0_stride},

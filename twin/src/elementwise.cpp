@@ -116,8 +116,7 @@ void vector_elementwise(const VecCall& call, Site site) {
   const Row& row = kRows[int(call.op)];
   Instruction i(Pipe::V, row.name, site);
   const LoopFn run_lanes = row.loop(call.dst.dtype, call.src0.dtype);
-  i.require(run_lanes != nullptr, Kind::Limit, format("%s has no form for %s", row.name, name(call.dst.dtype)),
-            "cast first");
+  if (!run_lanes) i.refuse(Kind::Limit, format("%s has no form for %s", row.name, name(call.dst.dtype)), "cast first");
   Operand operands[4] = {{&call.dst, call.dst_stride, true}, {&call.src0, call.src0_stride}};
   int count = 2;
   const bool binary = row.shape == Shape::Binary;

@@ -14,7 +14,6 @@
 #include "device.hpp"
 #include "history.hpp"
 #include "timing_only.hpp"
-#include "twin/calls_cube.hpp"
 #include "twin/engine.hpp"
 #include "twin/report.hpp"
 
@@ -143,8 +142,16 @@ class Instruction {
   void read(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, false); }
   void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
   void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
-  void require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
-  // Reports like require, but lets the instruction go on as the hardware would.
+  // Reports, and the instruction is not executed. Behind an `if`, so that its text is made only when it is needed: texts
+  // cost more than a short instruction.
+  void refuse(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr) {
+    refused_ = true;
+    complain(kind, what, fix, about);
+  }
+  void require(bool holds, Kind kind, const char* what, const char* fix, const View* about = nullptr) {
+    if (!holds) refuse(kind, what, fix, about);
+  }
+  // Reports like refuse, but lets the instruction go on as the hardware would.
   void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   bool refused() const { return refused_; }
   bool skipped() const { return skipped_; }  // issued, but not to be executed
@@ -250,15 +257,6 @@ struct SkippedRead {
   std::uint8_t state;
 };
 
-struct CubeRegisters {
-  std::uint32_t image_height = 0, image_width = 0;  // SetFmatrix
-  std::uint8_t pads[4] = {};                        // left, right, top, bottom
-  std::uint64_t padding = 0;                        // SetLoadDataPaddingValue
-  bool hf32 = false, hf32_toward_zero = false;
-  std::vector<std::uint8_t> sparse_index;  // two bits a byte of L0B, once LoadDataWithSparse has run
-  FixpipeRegisters fixpipe;
-};
-
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -302,7 +300,6 @@ class Core {
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
   VectorRegisters registers;
-  CubeRegisters cube;
   // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
   struct UnitFlag {
     std::uint64_t end = 0;

@@ -79,9 +79,10 @@ void require_deq_scale(Instruction& i) {
 void vector_fused(const FusedCall& call, Site site) {
   Instruction i(Pipe::V, kNames[int(call.op)], site);
   const std::uint32_t from = size_bytes(call.src0.dtype), to = size_bytes(call.dst.dtype);
-  i.require(has(call.op, call.src0.dtype, call.dst.dtype), Kind::Limit,
-            format("%s from %s to %s does not exist on this chip", i.name(), name(call.src0.dtype), name(call.dst.dtype)),
-            "compute, then Cast");
+  if (!has(call.op, call.src0.dtype, call.dst.dtype))
+    i.refuse(Kind::Limit,
+             format("%s from %s to %s does not exist on this chip", i.name(), name(call.src0.dtype), name(call.dst.dtype)),
+             "compute, then Cast");
   if (call.op == Fused::AddDeqRelu) require_deq_scale(i);
   const Operand operands[3] = {
       {&call.dst, call.dst_stride, true}, {&call.src0, call.src0_stride}, {&call.src1, call.src1_stride}};
@@ -117,9 +118,9 @@ void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* i
 void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride,
                        bool each_lane, bool lower_half, Site site) {
   Instruction i(Pipe::V, "CastDeq", site);
-  i.require(src.dtype == DType::I16 && (dst.dtype == DType::I8 || dst.dtype == DType::U8), Kind::Limit,
-            format("CastDeq from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
-            "int16 to int8 or uint8, int32 to half");
+  if (!(src.dtype == DType::I16 && (dst.dtype == DType::I8 || dst.dtype == DType::U8)))
+    i.refuse(Kind::Limit, format("CastDeq from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
+             "int16 to int8 or uint8, int32 to half");
   require_deq_scale(i);
   i.require_aligned(dst, kBlockBytes, "the destination");
   const Operand operand{&src, src_stride};
@@ -135,9 +136,9 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
     for (std::uint64_t k = 0; k < r.n; ++k) {
       i.write(dst, place(r.lane + k), 1);
       const int at = each_lane ? static_cast<int>((r.lane + k) % 16) : 0;
-      i.require(reg.deq_signed[at] == (dst.dtype == DType::I8), Kind::Limit,
-                format("CastDeq into %s with signMode %d", name(dst.dtype), reg.deq_signed[at]),
-                "signMode true gives int8, false uint8");
+      if (reg.deq_signed[at] != (dst.dtype == DType::I8))
+        i.refuse(Kind::Limit, format("CastDeq into %s with signMode %d", name(dst.dtype), reg.deq_signed[at]),
+                 "signMode true gives int8, false uint8");
     }
     total += r.n;
   }

@@ -31,16 +31,11 @@ Instruction::Instruction(Pipe pipe, const char* name, Site site)
   const bool runs_here = pipe == Pipe::V
                              ? core_.kind == CoreKind::AIV
                              : (pipe != Pipe::M && pipe != Pipe::MTE1 && pipe != Pipe::FIX) || core_.kind == CoreKind::AIC;
-  require(runs_here, Kind::KernelType,
-          format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe),
-                 core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
-          "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
-}
-
-void Instruction::require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about) {
-  if (holds || skipped_operand_) return;
-  refused_ = true;
-  complain(kind, what, fix, about);
+  if (!runs_here)
+    refuse(Kind::KernelType,
+           format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe),
+                  core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
+           "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
 }
 
 void Instruction::complain(Kind kind, const std::string& what, const std::string& fix, const View* about) {
@@ -54,38 +49,37 @@ void Instruction::complain(Kind kind, const std::string& what, const std::string
 
 void Instruction::require_aligned(const View& view, std::uint32_t alignment, const char* operand) {
   if (view.addr % alignment == 0) return;
-  require(false, Kind::Alignment,
-          format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
-                 static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
-          "begin tensors on that boundary", &view);
+  refuse(Kind::Alignment,
+         format("%s: %s begins at 0x%llx of %s, not on a multiple of %u bytes", name_, operand,
+                static_cast<unsigned long long>(view.addr), twin::name(view.space), alignment),
+         "begin tensors on that boundary", &view);
 }
 
 Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   const char* const verb = write ? "writes" : "reads";
   if (view.bytes && offset + bytes > view.bytes) {
-    require(
-        false, Kind::OutOfBounds,
-        format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
-               static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-        "make the tensor larger, or the count, repeats or strides smaller", &view);
+    refuse(Kind::OutOfBounds,
+           format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
+                  static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
+           "make the tensor larger, or the count, repeats or strides smaller", &view);
     return nullptr;
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     if (b.state == Buffer::Idle || b.generation != view.generation) {
-      require(false, Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
-              "use it before FreeTensor", &view);
+      refuse(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
+             "use it before FreeTensor", &view);
       return nullptr;
     }
   }
   if (view.space != Space::GM) {
     Memory& m = core_.memory[int(view.space)];
     if (view.addr + offset + bytes <= m.bytes) return &m;
-    require(false, Kind::OutOfBounds,
-            format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
-                   static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
-                   m.bytes ? "" : " on this kind of core"),
-            "keep tensors inside the memory", &view);
+    refuse(Kind::OutOfBounds,
+           format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
+                  static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
+                  m.bytes ? "" : " on this kind of core"),
+           "keep tensors inside the memory", &view);
     return nullptr;
   }
   bool freed = false;
@@ -98,18 +92,18 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
                                                       base->bytes),
                       base->name.c_str())
              : "";
-    require(false, freed ? Kind::UseAfterFree : Kind::OutOfBounds,
-            freed ? format("%s %s GM that was freed", name_, verb)
-                  : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
-            "check the offset and the size given to aclrtMalloc", &view);
+    refuse(freed ? Kind::UseAfterFree : Kind::OutOfBounds,
+           freed ? format("%s %s GM that was freed", name_, verb)
+                 : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
+           "check the offset and the size given to aclrtMalloc", &view);
     return nullptr;
   }
   const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
   if (at + bytes > m->bytes) {
-    require(false, Kind::OutOfBounds,
-            format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
-                   static_cast<unsigned long long>(at + bytes), m->name.c_str()),
-            "check the offset and the size given to aclrtMalloc", &view);
+    refuse(Kind::OutOfBounds,
+           format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
+                  static_cast<unsigned long long>(at + bytes), m->name.c_str()),
+           "check the offset and the size given to aclrtMalloc", &view);
     return nullptr;
   }
   return m;

@@ -18,8 +18,9 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
     all_lanes(c.mask, 128);
     return out;
   }
-  i.require(lanes.repeats <= 255, Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), lanes.repeats),
-            "split it into several calls");
+  if (lanes.repeats > 255)
+    i.refuse(Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), lanes.repeats),
+             "split it into several calls");
   out.repeats = lanes.repeats;
   if (!lanes.set_mask) {
     out.mask[0] = c.mask[0];
@@ -28,9 +29,9 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
     out.mask[0] = lanes.mask[0];
     out.mask[1] = a_repeat > 64 ? lanes.mask[1] : 0;
   } else if (!c.mask_counts) {
-    i.require(lanes.count <= a_repeat, Kind::Limit,
-              format("%s: mask %u, a repeat has %u lanes", i.name(), lanes.count, a_repeat),
-              "use more repeats; a mask counts lanes of the widest element");
+    if (lanes.count > a_repeat)
+      i.refuse(Kind::Limit, format("%s: mask %u, a repeat has %u lanes", i.name(), lanes.count, a_repeat),
+               "use more repeats; a mask counts lanes of the widest element");
     all_lanes(out.mask, std::min(lanes.count, a_repeat));
   } else {
     out.mask[0] = lanes.count;  // counter mode: the mask is the count of all lanes

@@ -80,11 +80,11 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
                     std::uint64_t src_bytes_a_block, const Pad* pad, Site site) {
   const Way* w = way(src.space, dst.space);
   Instruction i(w ? w->pipe : Pipe::MTE2, instruction, site);
-  i.require(w != nullptr, Kind::Limit,
-            format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)),
-            "go by way of GM");
-  i.require(b.count <= 4095, Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count),
-            "split the copy");
+  if (!w)
+    i.refuse(Kind::Limit, format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)),
+             "go by way of GM");
+  if (b.count > 4095)
+    i.refuse(Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count), "split the copy");
   check_local_alignment(i, dst, src);
   if (!w || b.count == 0 || b.bytes == 0) return;  // nothing to copy is no error
   const std::uint64_t left = pad ? pad->left_bytes : 0;
@@ -169,10 +169,11 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   const std::uint64_t c0 = kBlockBytes / size;
   i.require(src.space == Space::GM && dst.space == Space::L1, Kind::Limit, "DataCopy (ND to NZ) goes from GM to L1 only",
             "copy to L1");
-  i.require(s.rows <= 16384 && s.columns <= 65535 && s.matrices <= 4095, Kind::Limit,
-            format("DataCopy (ND to NZ): ndNum %u, nValue %u, dValue %u; limits are 4095, 16384 and 65535", s.matrices,
-                   s.rows, s.columns),
-            "split the copy");
+  if (s.rows > 16384 || s.columns > 65535 || s.matrices > 4095)
+    i.refuse(Kind::Limit,
+             format("DataCopy (ND to NZ): ndNum %u, nValue %u, dValue %u; limits are 4095, 16384 and 65535", s.matrices,
+                    s.rows, s.columns),
+             "split the copy");
   check_local_alignment(i, dst, src);
   const std::uint64_t blocks = (s.columns + c0 - 1) / c0;
   const auto from = [&](std::uint64_t m, std::uint64_t r) {

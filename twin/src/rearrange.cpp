@@ -61,8 +61,8 @@ void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_
                          const View& offsets, std::uint32_t base, Site site) {
   Instruction i(Pipe::V, "Gather", site);
   const std::uint32_t size = size_bytes(dst.dtype);
-  i.require(size == 2 || size == 4, Kind::Limit, format("Gather on %s: 16-bit and 32-bit elements only", name(dst.dtype)),
-            "use ReinterpretCast");
+  if (size != 2 && size != 4)
+    i.refuse(Kind::Limit, format("Gather on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
   i.require_aligned(offsets, kBlockBytes, "the offsets");
   const Operand operand{&dst, {1, dst_repeat_stride}, true};
   const auto& runs = make_runs(i, lanes, &operand, 1);
@@ -79,10 +79,11 @@ void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_
     for (std::uint32_t k = 0; k < r.n; ++k) {
       std::uint32_t at;
       std::memcpy(&at, i.bytes(offsets) + (r.lane + k) * 4, 4);
-      i.require(at % size == 0, Kind::Alignment,
-                format("Gather: offset %u of lane %llu is not a multiple of %u bytes", at,
-                       static_cast<unsigned long long>(r.lane + k), size),
-                "offsets are in bytes");
+      if (at % size != 0)
+        i.refuse(Kind::Alignment,
+                 format("Gather: offset %u of lane %llu is not a multiple of %u bytes", at,
+                        static_cast<unsigned long long>(r.lane + k), size),
+                 "offsets are in bytes");
       i.read(src, std::uint64_t{base} + at, size);
       from.push_back(std::uint64_t{base} + at);
     }
@@ -101,7 +102,7 @@ void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_
 
 void vector_gatherb(const View& dst, const View& src, const View& offsets, std::uint32_t repeats, Stride stride, Site site) {
   Instruction i(Pipe::V, "Gatherb", site);
-  i.require(repeats <= 255, Kind::Limit, format("Gatherb: %u repeats, at most 255 are possible", repeats), "split it");
+  if (repeats > 255) i.refuse(Kind::Limit, format("Gatherb: %u repeats, at most 255 are possible", repeats), "split it");
   for (const View* v : {&dst, &src, &offsets})
     i.require_aligned(*v, kBlockBytes, v == &dst ? "the destination" : "a source");
   const std::uint32_t blocks = repeats * 8;
@@ -114,8 +115,9 @@ void vector_gatherb(const View& dst, const View& src, const View& offsets, std::
     i.use(offsets, 0, std::uint64_t{blocks} * 4, "uses as an address");
     std::memcpy(from.data(), i.bytes(offsets), std::size_t{blocks} * 4);
     for (std::uint32_t k = 0; k < blocks; ++k) {
-      i.require(from[k] % kBlockBytes == 0, Kind::Alignment,
-                format("Gatherb: offset %u of block %u is not a multiple of 32 bytes", from[k], k), "offsets are in bytes");
+      if (from[k] % kBlockBytes != 0)
+        i.refuse(Kind::Alignment, format("Gatherb: offset %u of block %u is not a multiple of 32 bytes", from[k], k),
+                 "offsets are in bytes");
       i.read(src, from[k], kBlockBytes);
     }
   }
@@ -134,10 +136,11 @@ void vector_gatherb(const View& dst, const View& src, const View& offsets, std::
 void vector_transpose_blocks(const BlockTranspose& call, Site site) {
   Instruction i(Pipe::V, "TransDataTo5HD", site);
   const std::uint32_t size = size_bytes(call.dst[0].dtype);
-  i.require(size <= 4, Kind::Limit, format("TransDataTo5HD on %s: 8, 16 and 32 bits only", name(call.dst[0].dtype)),
-            "use ReinterpretCast");
-  i.require(call.repeats <= 255, Kind::Limit, format("TransDataTo5HD: %u repeats, at most 255 are possible", call.repeats),
-            "split it");
+  if (size > 4)
+    i.refuse(Kind::Limit, format("TransDataTo5HD on %s: 8, 16 and 32 bits only", name(call.dst[0].dtype)),
+             "use ReinterpretCast");
+  if (call.repeats > 255)
+    i.refuse(Kind::Limit, format("TransDataTo5HD: %u repeats, at most 255 are possible", call.repeats), "split it");
   i.require(size == 1 || (!call.dst_high && !call.src_high), Kind::Limit,
             "TransDataTo5HD: dstHighHalf and srcHighHalf are for 8-bit elements", "leave them false");
   for (int b = 0; b < 16; ++b) {
@@ -178,10 +181,11 @@ void vector_transpose_channels(const View& dst, const View& src, const View& wor
   const std::uint64_t total = std::uint64_t{n} * c * pixels;
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
-  i.require(c <= 4095, Kind::Limit, format("Transpose: cSize %u, at most 4095", c), "split it");
-  i.require(std::uint64_t{pixels} * size % kBlockBytes == 0, Kind::Alignment,
-            format("Transpose: hSize * wSize are %u elements, which do not fill blocks of 32 bytes", pixels),
-            "pad the image");
+  if (c > 4095) i.refuse(Kind::Limit, format("Transpose: cSize %u, at most 4095", c), "split it");
+  if (std::uint64_t{pixels} * size % kBlockBytes != 0)
+    i.refuse(Kind::Alignment,
+             format("Transpose: hSize * wSize are %u elements, which do not fill blocks of 32 bytes", pixels),
+             "pad the image");
   i.read(src, 0, total * size);
   i.write(dst, 0, total * size);
   i.cost("Transpose", total, dst.dtype);
@@ -201,11 +205,12 @@ void vector_transpose_channels(const View& dst, const View& src, const View& wor
 
 void vector_interpolate(const Interpolation& call, Site site) {
   Instruction i(Pipe::V, "BilinearInterpolation", site);
-  i.require(call.dst.dtype == DType::F16, Kind::Limit,
-            format("BilinearInterpolation on %s: half only", name(call.dst.dtype)), "cast first");
-  i.require((call.v_step_elems * 2) % kBlockBytes == 0, Kind::Alignment,
-            format("BilinearInterpolation: vROffset of %u halves is not a multiple of 32 bytes", call.v_step_elems),
-            "a multiple of 16");
+  if (call.dst.dtype != DType::F16)
+    i.refuse(Kind::Limit, format("BilinearInterpolation on %s: half only", name(call.dst.dtype)), "cast first");
+  if (!((call.v_step_elems * 2) % kBlockBytes == 0))
+    i.refuse(Kind::Alignment,
+             format("BilinearInterpolation: vROffset of %u halves is not a multiple of 32 bytes", call.v_step_elems),
+             "a multiple of 16");
   const std::uint64_t steps = std::uint64_t{call.h_repeats} * call.v_repeats;
   const std::uint64_t weights = call.weight_a_block ? steps * 8 : steps;
   const ResolvedLanes shape = resolve(i, call.lanes, 128);
@@ -220,8 +225,9 @@ void vector_interpolate(const Interpolation& call, Site site) {
     i.use(call.offsets, 0, steps * 32, "uses as an address");
     std::memcpy(from.data(), i.bytes(call.offsets), steps * 32);
     for (const std::uint32_t at : from) {
-      i.require(at % kBlockBytes == 0, Kind::Alignment,
-                format("BilinearInterpolation: offset %u is not a multiple of 32 bytes", at), "offsets are in bytes");
+      if (at % kBlockBytes != 0)
+        i.refuse(Kind::Alignment, format("BilinearInterpolation: offset %u is not a multiple of 32 bytes", at),
+                 "offsets are in bytes");
       i.read(call.src0, at, kBlockBytes);
     }
   }

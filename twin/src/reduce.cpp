@@ -77,8 +77,8 @@ void keep_extreme(float value, std::uint32_t index) {
 }
 
 bool check_type(Instruction& i, const View& src) {
-  i.require(src.dtype == DType::F16 || src.dtype == DType::F32, Kind::Limit,
-            format("%s on %s: half and float only", i.name(), name(src.dtype)), "cast to float first");
+  if (src.dtype != DType::F16 && src.dtype != DType::F32)
+    i.refuse(Kind::Limit, format("%s on %s: half and float only", i.name(), name(src.dtype)), "cast to float first");
   return src.dtype == DType::F16 || src.dtype == DType::F32;
 }
 
@@ -96,8 +96,8 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   const std::uint64_t step = std::uint64_t{dst_repeat_stride} * written;  // its unit is what one repeat gives
   std::uint64_t repeats = 0;
   for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
-  i.require(dst.addr % (pair ? 2 * size : size) == 0, Kind::Alignment,
-            format("%s: the destination is not aligned to its element", instruction), "align it");
+  if (!(dst.addr % (pair ? 2 * size : size) == 0))
+    i.refuse(Kind::Alignment, format("%s: the destination is not aligned to its element", instruction), "align it");
   for (std::uint64_t r = 0; r < repeats; ++r) i.write(dst, r * step, written);
   i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
   if (!i.issue()) return;
@@ -182,7 +182,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     const auto& runs = make_runs(i, lanes, &operand, 1);
     std::uint64_t repeats = 0;
     for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
-    i.require(repeats > 0, Kind::Limit, format("%s of nothing", names[int(op)]), "give it at least one element");
+    if (repeats == 0) i.refuse(Kind::Limit, format("%s of nothing", names[int(op)]), "give it at least one element");
     const std::uint64_t needed =
         op == Reduce::Sum ? repeats * size : 2 * repeats * size;  // what the first step leaves a repeat
     if (repeats > 1) i.write(work, 0, needed);

@@ -35,9 +35,10 @@ bool before(const Pair& a, const Pair& b) {
 }
 
 void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats) {
-  i.require(scores == DType::F16 || scores == DType::F32, Kind::Limit,
-            format("%s on %s: half and float only", i.name(), name(scores)), "cast the scores");
-  i.require(repeats <= 255, Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), repeats), "split it");
+  if (scores != DType::F16 && scores != DType::F32)
+    i.refuse(Kind::Limit, format("%s on %s: half and float only", i.name(), name(scores)), "cast the scores");
+  if (repeats > 255)
+    i.refuse(Kind::Limit, format("%s: %u repeats, at most 255 are possible", i.name(), repeats), "split it");
   i.require_aligned(dst, kBlockBytes, "the destination");
 }
 
@@ -120,16 +121,18 @@ void vector_merge(const MergeCall& call, Site site) {
   std::uint64_t total = 0;
   bool equal = true;
   for (int l = 0; l < call.lists; ++l) {
-    i.require(call.length[l] <= 4095, Kind::Limit,
-              format("MrgSort: list %d has %u pairs, at most 4095 are possible", l, call.length[l]), "merge in more steps");
+    if (call.length[l] > 4095)
+      i.refuse(Kind::Limit, format("MrgSort: list %d has %u pairs, at most 4095 are possible", l, call.length[l]),
+               "merge in more steps");
     total += call.length[l];
     equal &=
         call.length[l] == call.length[0] && call.src[l].addr == call.src[0].addr + std::uint64_t(l) * call.length[0] * 8;
   }
-  i.require(call.repeats <= 1 || (equal && call.lists == 4 && !call.stop_at_exhausted), Kind::Limit,
-            format("MrgSort with %u repeats: then four lists of one length lie one after another, and none stops it",
-                   call.repeats),
-            "repeatTimes 1, or four equal adjacent lists, validBit 0b1111 and no suspension");
+  if (!(call.repeats <= 1 || (equal && call.lists == 4 && !call.stop_at_exhausted)))
+    i.refuse(Kind::Limit,
+             format("MrgSort with %u repeats: then four lists of one length lie one after another, and none stops it",
+                    call.repeats),
+             "repeatTimes 1, or four equal adjacent lists, validBit 0b1111 and no suspension");
   for (std::uint64_t r = 0; r < call.repeats; ++r) {
     for (int l = 0; l < call.lists; ++l) i.read(call.src[l], r * total * kPairBytes, call.length[l] * kPairBytes);
   }

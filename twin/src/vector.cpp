@@ -88,9 +88,9 @@ void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Sit
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride stride, Site site) {
   Instruction i(Pipe::V, "Brcb", site);
   const std::uint32_t size = size_bytes(dst.dtype);
-  i.require(size == 2 || size == 4, Kind::Limit, format("Brcb on %s: 16-bit and 32-bit elements only", name(dst.dtype)),
-            "use ReinterpretCast");
-  i.require(repeats <= 255, Kind::Limit, format("Brcb: %u repeats, at most 255 are possible", repeats), "split it");
+  if (size != 2 && size != 4)
+    i.refuse(Kind::Limit, format("Brcb on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
+  if (repeats > 255) i.refuse(Kind::Limit, format("Brcb: %u repeats, at most 255 are possible", repeats), "split it");
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   i.read(src, 0, std::uint64_t{repeats} * 8 * size);
@@ -121,9 +121,9 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
   if (!i.refused()) {
     i.use(offsets, 0, std::uint64_t{count} * 4, "uses as an address");
     for (std::uint32_t k = 0; k < count; ++k) {
-      i.require(at[k] % size == 0, Kind::Alignment,
-                format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size),
-                "offsets are in bytes");
+      if (at[k] % size != 0)
+        i.refuse(Kind::Alignment, format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size),
+                 "offsets are in bytes");
       i.read(src, std::uint64_t{base} + at[k], size);
     }
   }
@@ -140,10 +140,12 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
                                  std::uint32_t mask_repeat_stride, Site site) {
   Instruction i(Pipe::V, "GatherMask", site);
   const std::uint32_t size = size_bytes(dst.dtype);
-  i.require(size == 2 || size == 4, Kind::Limit,
-            format("GatherMask on %s: 16-bit and 32-bit elements only", name(dst.dtype)), "use ReinterpretCast");
-  i.require(mask || (pattern >= 1 && pattern <= 7), Kind::Limit, format("GatherMask: pattern %d, 1 to 7 exist", pattern),
-            "use one of the patterns, or a mask tensor");
+  if (size != 2 && size != 4)
+    i.refuse(Kind::Limit, format("GatherMask on %s: 16-bit and 32-bit elements only", name(dst.dtype)),
+             "use ReinterpretCast");
+  if (!(mask || (pattern >= 1 && pattern <= 7)))
+    i.refuse(Kind::Limit, format("GatherMask: pattern %d, 1 to 7 exist", pattern),
+             "use one of the patterns, or a mask tensor");
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   // A repeat is 256 bytes; in counter mode it is mask_count elements, however many blocks they take.
@@ -185,8 +187,9 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
 
 void vector_transpose16(const View& dst, const View& src, Site site) {
   Instruction i(Pipe::V, "Transpose", site);
-  i.require(size_bytes(dst.dtype) == 2, Kind::Limit, format("Transpose on %s: 16-bit elements only", name(dst.dtype)),
-            "use TransDataTo5HD or ReinterpretCast");
+  if (size_bytes(dst.dtype) != 2)
+    i.refuse(Kind::Limit, format("Transpose on %s: 16-bit elements only", name(dst.dtype)),
+             "use TransDataTo5HD or ReinterpretCast");
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   i.read(src, 0, 512);
