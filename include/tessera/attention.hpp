@@ -62,7 +62,7 @@ struct AttentionTensors {
   ConstTensor q;         // [batch, seqlen_q, num_q_heads, head_dim_qk], or [total_q, num_q_heads, head_dim_qk]
   ConstTensor k;         // [..., num_kv_heads, head_dim_qk]; the outer axes as Problem::kv_layout says
   ConstTensor v;         // [..., num_kv_heads, head_dim_v]
-  Tensor o;              // as q, with head_dim_v
+  Tensor o;              // as q, with head_dim_v. Shares no byte with anything else here, nor do lse and the workspace
   float* lse = nullptr;  // may be null. Natural log. [batch, num_q_heads, seqlen_q], or [num_q_heads, total_q]
 
   const std::int32_t* block_table = nullptr;  // paged: [batch, block_table_stride], page of each page_size tokens

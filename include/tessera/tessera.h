@@ -192,7 +192,7 @@ typedef struct tessera_tensors {
   tessera_const_tensor q; /* [batch, seqlen_q, num_q_heads, head_dim_qk], or [total_q, num_q_heads, head_dim_qk] */
   tessera_const_tensor k; /* [..., num_kv_heads, head_dim_qk], the outer axes as kv_layout says */
   tessera_const_tensor v; /* [..., num_kv_heads, head_dim_v] */
-  tessera_tensor o;       /* as q, with head_dim_v. Must not overlap an input */
+  tessera_tensor o;       /* as q, with head_dim_v. Shares no byte with anything else here, nor do lse and workspace */
   float* lse;             /* null, or [batch, num_q_heads, seqlen_q] ([num_q_heads, total_q]), float32, natural log */
 
   const int32_t* block_table; /* paged only: [batch, block_table_stride], the page of each page_size tokens */

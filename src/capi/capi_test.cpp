@@ -325,6 +325,8 @@ TEST(CApiMisuse, TensorsOfARunAreChecked) {
       {"k", [](tessera_tensors& t) { t.k.stride_head = -1; }},
       {"v", [](tessera_tensors& t) { t.v.stride_seq = -32; }},
       {"o", [](tessera_tensors& t) { t.o.stride_head = -8; }},
+      {"o: shares memory with q", [](tessera_tensors& t) { t.q.data = t.o.data; }},
+      {"lse: shares memory with k", [](tessera_tensors& t) { t.k.data = t.lse; }},
       {"struct_size", [](tessera_tensors& t) { t.struct_size = 16; }},
       {"reserved", [](tessera_tensors& t) { t.reserved = 1; }},
   };

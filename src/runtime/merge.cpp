@@ -12,6 +12,7 @@
 #include "base/convert.hpp"
 #include "planner/checked.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/footprint.hpp"
 
 namespace tessera {
 namespace {
@@ -130,13 +131,15 @@ Status check_problem(const MergeProblem& p) {
   return {};
 }
 
+using runtime::Axis;
+using runtime::Footprint;
+
+std::array<Axis, 3> axes_of(const MergeProblem& p, const Strides& s) {
+  return {Axis{"outer", p.batch, s.outer}, Axis{"seq", p.seqlen_q, s.seq}, Axis{"head", p.num_q_heads, s.head}};
+}
+
 Status check_tensor(const MergeProblem& p, const std::string& name, const void* data, const Strides& s, bool written) {
-  struct Axis {
-    const char* name;
-    std::int64_t size, stride;
-  };
-  std::array<Axis, 3> axes = {Axis{"outer", p.batch, s.outer}, Axis{"seq", p.seqlen_q, s.seq},
-                              Axis{"head", p.num_q_heads, s.head}};
+  const std::array<Axis, 3> axes = axes_of(p, s);
   std::int64_t last = p.head_dim_v;
   for (const Axis& axis : axes) {
     if (axis.stride < 0)
@@ -153,14 +156,10 @@ Status check_tensor(const MergeProblem& p, const std::string& name, const void* 
     return Status::invalid(name + ": its address is not a multiple of the element size, " +
                            std::to_string(size_of(p.dtype)));
   }
-  if (!written) return {};
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
-  std::int64_t span = p.head_dim_v;
-  for (const Axis& axis : axes) {
-    if (axis.size <= 1) continue;
-    if (axis.stride < span)
-      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " makes rows overlap");
-    span += (axis.size - 1) * axis.stride;
+  if (written && runtime::overlaps_itself(Footprint(data, axes, p.head_dim_v, 1))) {
+    std::string message = name + ".strides: rows overlap with";
+    for (const Axis& axis : axes) message += std::string(" ") + axis.name + " " + number(axis.stride);
+    return Status::invalid(message);
   }
   return {};
 }
@@ -168,6 +167,32 @@ Status check_tensor(const MergeProblem& p, const std::string& name, const void* 
 Status check_lse(const std::string& name, const float* lse) {
   if (reinterpret_cast<std::uintptr_t>(lse) % sizeof(float) != 0)
     return Status::invalid(name + ": its address is not a multiple of 4");
+  return {};
+}
+
+/// A result may be a partial's own tensor, but not meet any in another way: a row would be read after it was written.
+Status check_aliasing(const MergeProblem& p, std::span<const PartialResult> partials, const Tensor& o, const float* lse) {
+  const auto element = static_cast<std::int64_t>(size_of(p.dtype));
+  const std::int64_t lse_bytes = p.batch * p.num_q_heads * p.seqlen_q * 4;
+  const Footprint out(o.data, axes_of(p, o.strides), p.head_dim_v, element), out_lse(lse, lse_bytes);
+  const runtime::NamedFootprint o_alone[] = {{"o", out}}, lse_alone[] = {{"lse", out_lse}};
+  if (Status s = runtime::check_apart(o_alone, lse_alone); !s) return s;
+  for (std::size_t i = 0; i < partials.size(); ++i) {
+    const PartialResult& from = partials[i];
+    const Footprint in(from.o.data, axes_of(p, from.o.strides), p.head_dim_v, element), in_lse(from.lse, lse_bytes);
+    const bool same_o = from.o.data == o.data && from.o.strides.outer == o.strides.outer &&
+                        from.o.strides.seq == o.strides.seq && from.o.strides.head == o.strides.head;
+    const char* const outputs[] = {"o", "lse"};
+    const bool meets[2][2] = {{!same_o && overlap(out, in), overlap(out, in_lse)},
+                              {overlap(out_lse, in), from.lse != lse && overlap(out_lse, in_lse)}};
+    for (int x = 0; x < 2; ++x) {
+      for (int y = 0; y < 2; ++y) {
+        if (!meets[x][y]) continue;
+        return Status::invalid(std::string(outputs[x]) + ": shares memory with partials[" + std::to_string(i) + "]." +
+                               outputs[y] + (x == y ? " and is not the same tensor" : ""));
+      }
+    }
+  }
   return {};
 }
 
@@ -186,7 +211,8 @@ Status check(const MergeProblem& p, std::span<const PartialResult> partials, con
     if (Status s = check_lse(name + "lse", partials[i].lse); !s) return s;
   }
   if (Status s = check_tensor(p, "o", o.data, o.strides, true); !s) return s;
-  return check_lse("lse", lse);
+  if (Status s = check_lse("lse", lse); !s) return s;
+  return check_aliasing(p, partials, o, lse);
 }
 
 constexpr std::int64_t kMinTaskElements = 32768;  // about 10 us of work, twice what a fork and join cost

@@ -235,8 +235,8 @@ TEST(Merge, MisuseNamesArgumentAndValue) {
       {"partials[0].o: its address",
        [](auto&, auto& partials, auto&) { partials[0].o.data = static_cast<const std::uint8_t*>(partials[0].o.data) + 1; }},
       {"o: null", [](auto&, auto&, auto& o) { o.data = nullptr; }},
-      {"o.strides.head: 0 makes rows overlap", [](auto&, auto&, auto& o) { o.strides.head = 0; }},
-      {"o.strides.seq: 36 makes rows overlap", [](auto&, auto&, auto& o) { o.strides.seq = 36; }},
+      {"o.strides: rows overlap with", [](auto&, auto&, auto& o) { o.strides.head = 0; }},
+      {"o.strides: rows overlap with", [](auto&, auto&, auto& o) { o.strides.seq = 36; }},
   };
   for (const Misuse& m : misuses) {
     Random r(1, DType::f32, 2, false);
@@ -248,6 +248,23 @@ TEST(Merge, MisuseNamesArgumentAndValue) {
     EXPECT_NE(status.message().find(m.message), std::string::npos) << m.message << " / " << status.message();
     EXPECT_EQ(o, std::vector<std::uint8_t>(40000, 0xab)) << "something was written: " << m.message;
   }
+}
+
+TEST(Merge, ResultsMayBeAPartialsOwnTensorsAndNothingElseOfIt) {
+  Random r(1, DType::f32, 2, false);
+  float* o0 = static_cast<float*>(const_cast<void*>(r.partials[0].o.data));
+  float* lse0 = const_cast<float*>(r.partials[0].lse);
+  float* lse1 = const_cast<float*>(r.partials[1].lse);
+  std::vector<float> o(10000), lse(10000);
+  const auto message = [&](float* out, float* out_lse) {
+    return merge(r.problem, r.partials, {out, r.strides}, out_lse).message();
+  };
+  EXPECT_EQ(message(o0, lse0), "");
+  EXPECT_EQ(message(o.data(), lse1), "");
+  EXPECT_EQ(message(o0 + 1, lse.data()), "o: shares memory with partials[0].o and is not the same tensor");
+  EXPECT_EQ(message(o.data(), lse1 + 1), "lse: shares memory with partials[1].lse and is not the same tensor");
+  EXPECT_EQ(message(o.data(), o.data()), "o: shares memory with lse");
+  EXPECT_EQ(message(o.data(), o0), "lse: shares memory with partials[0].o");
 }
 
 TEST(Merge, NothingToMerge) {

@@ -14,6 +14,8 @@
 namespace tessera {
 namespace {
 
+void* aligned(float* p) { return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(p) + 63) / 64 * 64); }
+
 /// A paged problem with every option, all tensors in place, O and LSE filled with a pattern.
 struct Case {
   Problem problem = *Problem::parse("f32 b2 hq4 hkv2 d8 sq3 skv13 causal alibi sink bias mask page4");
@@ -42,7 +44,7 @@ struct Case {
     tensors.mask.data = mask.data();
     tensors.mask.strides[3] = 0;
     memory.resize(workspace_bytes / 4 + 32);
-    workspace = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
+    workspace = aligned(memory.data());
     plan_options.max_threads = 2;
   }
   Status run() {
@@ -113,6 +115,49 @@ TEST(Misuse, Strides) {
       {"bias.strides: the tensor spans", [](Case& c) { c.tensors.bias.strides[1] = std::int64_t{1} << 61; }},
   };
   for (const Misuse& m : misuses) expect_invalid(m);
+}
+
+TEST(Misuse, SharedMemory) {
+  const Misuse misuses[] = {
+      {"o: shares memory with q", [](Case& c) { c.tensors.q.data = c.o.data(); }},
+      {"o: shares memory with k", [](Case& c) { c.tensors.k.data = c.o.data() + c.o.size() - 1; }},
+      {"o: shares memory with v", [](Case& c) { c.tensors.v.data = c.o.data() + 8; }},
+      {"o: shares memory with lse", [](Case& c) { c.tensors.lse = c.o.data() + 12; }},
+      {"o: shares memory with workspace", [](Case& c) { c.workspace = aligned(c.o.data()); }},
+      {"o: shares memory with sink", [](Case& c) { c.tensors.sink = c.o.data() + 50; }},
+      {"o: shares memory with bias", [](Case& c) { c.tensors.bias.data = c.o.data() + 50; }},
+      {"o: shares memory with mask", [](Case& c) { c.tensors.mask.data = reinterpret_cast<std::uint8_t*>(c.o.data()); }},
+      {"lse: shares memory with q", [](Case& c) { c.tensors.q.data = c.lse.data(); }},
+      {"lse: shares memory with v", [](Case& c) { c.tensors.v.data = c.lse.data(); }},
+      {"lse: shares memory with alibi_slopes", [](Case& c) { c.tensors.lse = c.slopes.data(); }},
+      {"lse: shares memory with block_table", [](Case& c) { c.tensors.lse = reinterpret_cast<float*>(c.table.data() + 8); }},
+      {"workspace: shares memory with k", [](Case& c) { c.workspace = aligned(c.k.data()); }},
+      {"workspace: shares memory with q", [](Case& c) { c.tensors.q.data = c.workspace; }},
+  };
+  for (const Misuse& m : misuses) expect_invalid(m);
+}
+
+TEST(Misuse, InterleavedTensorsShareNoMemory) {
+  Case c;
+  ASSERT_TRUE(c.run().ok());
+  std::vector<float> all(2 * c.q.size(), 77);  // [batch, seq, head, q or o, dim]
+  for (std::size_t i = 0; i < c.q.size(); ++i) all[i / 8 * 16 + i % 8] = c.q[i];
+  const std::vector<float> wanted = c.o;
+  c.tensors.q = {all.data(), {2 * 96, 2 * 32, 2 * 8}};
+  c.tensors.o = {all.data() + 8, {2 * 96, 2 * 32, 2 * 8}};
+  const Status status = c.run();
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (std::size_t i = 0; i < c.q.size(); ++i) ASSERT_EQ(all[i / 8 * 16 + 8 + i % 8], wanted[i]) << i;
+
+  // Tokens of one sequence between those of another: legal, though no axis steps over all of the one below it.
+  std::vector<float> o(4 * c.o.size(), 77);
+  c.tensors.o = {o.data(), {40, 80, 400}};
+  const Status odd = c.run();
+  ASSERT_TRUE(odd.ok()) << odd.message();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::size_t d = i % 8, head = i / 8 % 4, token = i / 32 % 3, sequence = i / 96;
+    ASSERT_EQ(o[sequence * 40 + token * 80 + head * 400 + d], wanted[i]) << i;
+  }
 }
 
 TEST(Misuse, BlockTable) {

@@ -87,7 +87,7 @@ Status Plan::run(const AttentionTensors& tensors, void* workspace, std::size_t w
                  const RunOptions& options) const try {
   const Impl& impl = *impl_;
   if (Status status = check_run(impl, workspace, workspace_bytes, options); !status) return status;
-  if (Status status = runtime::check_tensors(impl.problem, tensors); !status) return status;
+  if (Status status = runtime::check_tensors(impl.problem, tensors, workspace, impl.layout.bytes); !status) return status;
   if (!impl.candidate->table) return reference::run(impl.problem, tensors);
   const int threads = options.num_threads > 0 ? options.num_threads : impl.max_threads;
   return runtime::run_cpu_kernels(impl, tensors, static_cast<std::byte*>(workspace), threads, options);

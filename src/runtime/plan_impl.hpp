@@ -38,8 +38,10 @@ Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl);
 Status run_cpu_kernels(const Plan::Impl& impl, const AttentionTensors& tensors, std::byte* workspace, int threads,
                        const RunOptions& options);
 
-/// Pointers, strides, block table and options against the problem; ok, or what is wrong with the first bad one.
-Status check_tensors(const Problem& problem, const AttentionTensors& tensors);
+/// Pointers, strides, block table and options against the problem, and the workspace that is used against all of them; ok,
+/// or what is wrong with the first bad one.
+Status check_tensors(const Problem& problem, const AttentionTensors& tensors, const void* workspace,
+                     std::size_t workspace_bytes);
 
 /// The table that Plan::explain prints, and the same as a JSON object.
 std::string explain(const Plan::Impl& impl);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "planner/checked.hpp"
+#include "runtime/footprint.hpp"
 #include "runtime/plan_impl.hpp"
 
 namespace tessera {
@@ -44,11 +45,6 @@ namespace {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-struct Axis {
-  const char* name;
-  std::int64_t size, stride;
-};
-
 Status check_pointer(const std::string& name, const void* data, std::size_t alignment) {
   if (data == nullptr) return Status::invalid(name + ": null");
   if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
@@ -73,36 +69,44 @@ Status check_axes(const std::string& name, std::span<const Axis> axes, std::int6
   return {};
 }
 
-/// Rows of an output must not share elements. With the axes in the order of their strides, each must step over all that
-/// lies below it.
-Status check_disjoint(const std::string& name, const std::array<Axis, 3>& axes, std::int64_t head_dim) {
-  std::array<Axis, 3> sorted = axes;
-  std::sort(sorted.begin(), sorted.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
-  std::int64_t span = head_dim;
-  for (const Axis& axis : sorted) {
-    if (axis.size <= 1) continue;
-    if (axis.stride < span) {
-      std::string message = name + ".strides: rows overlap with";
-      for (const Axis& each : axes) message += std::string(" ") + each.name + " " + number(each.stride);
-      return Status::invalid(message);
-    }
-    span += (axis.size - 1) * axis.stride;
-  }
-  return {};
+std::array<Axis, 3> query_axes(const Problem& p, const Strides& strides) {
+  const bool ragged = !p.cu_seqlens_q.empty();
+  return {Axis{"outer", ragged ? 1 : p.batch, ragged ? 0 : strides.outer},
+          Axis{"seq", ragged ? p.total_queries() : p.seqlen_q, strides.seq}, Axis{"head", p.num_q_heads, strides.head}};
+}
+
+std::array<Axis, 3> kv_axes(const Problem& p, std::int64_t num_pages, const Strides& strides) {
+  const bool ragged = !p.cu_seqlens_kv.empty();
+  return {Axis{"outer",
+               p.paged() ? num_pages
+               : ragged  ? 1
+                         : p.batch,
+               strides.outer},
+          Axis{"seq",
+               p.paged() ? p.page_size
+               : ragged  ? p.cu_seqlens_kv.back()
+                         : p.seqlen_kv,
+               strides.seq},
+          Axis{"head", p.num_kv_heads, strides.head}};
+}
+
+/// Rows of an output must not share elements.
+Status check_disjoint(const std::string& name, const void* data, const std::array<Axis, 3>& axes, std::int64_t head_dim) {
+  if (!overlaps_itself(Footprint(data, axes, head_dim, 1))) return {};
+  std::string message = name + ".strides: rows overlap with";
+  for (const Axis& each : axes) message += std::string(" ") + each.name + " " + number(each.stride);
+  return Status::invalid(message);
 }
 
 Status check_query_tensor(const Problem& p, const std::string& name, const void* data, const Strides& strides,
                           std::int64_t head_dim, bool written) {
-  const bool ragged = !p.cu_seqlens_q.empty();
-  const std::array<Axis, 3> axes = {Axis{"outer", ragged ? 1 : p.batch, ragged ? 0 : strides.outer},
-                                    Axis{"seq", ragged ? p.total_queries() : p.seqlen_q, strides.seq},
-                                    Axis{"head", p.num_q_heads, strides.head}};
+  const std::array<Axis, 3> axes = query_axes(p, strides);
   if (strides.outer < 0) return Status::invalid(name + ".strides.outer: " + number(strides.outer) + " is negative");
   const auto element = static_cast<std::int64_t>(size_of(p.dtype));
   if (Status s = check_axes(name, axes, head_dim, element); !s) return s;
   if (p.total_queries() == 0) return {};
   if (Status s = check_pointer(name, data, size_of(p.dtype)); !s) return s;
-  return written ? check_disjoint(name, axes, head_dim) : Status{};
+  return written ? check_disjoint(name, data, axes, head_dim) : Status{};
 }
 
 std::int64_t total_keys(const Problem& p) {
@@ -113,12 +117,7 @@ std::int64_t total_keys(const Problem& p) {
 
 Status check_kv_tensor(const Problem& p, const AttentionTensors& t, const std::string& name, const ConstTensor& tensor,
                        std::int64_t head_dim, bool any_keys) {
-  const bool ragged = !p.cu_seqlens_kv.empty();
-  const std::int64_t outer = p.paged() ? t.num_pages : ragged ? 1 : p.batch;
-  const std::int64_t seq = p.paged() ? p.page_size : ragged ? p.cu_seqlens_kv.back() : p.seqlen_kv;
-  const Axis axes[] = {{"outer", outer, tensor.strides.outer},
-                       {"seq", seq, tensor.strides.seq},
-                       {"head", p.num_kv_heads, tensor.strides.head}};
+  const std::array<Axis, 3> axes = kv_axes(p, t.num_pages, tensor.strides);
   if (Status s = check_axes(name, axes, head_dim, static_cast<std::int64_t>(size_of(p.dtype))); !s) return s;
   return any_keys ? check_pointer(name, tensor.data, size_of(p.dtype)) : Status{};
 }
@@ -164,17 +163,19 @@ Status check_option(const char* name, bool declared, const void* data, std::size
                          (std::string_view(name) == "alibi_slopes" ? "alibi" : name) + " is false");
 }
 
-Status check_score_strides(const Problem& p, const std::string& name, const std::int64_t (&strides)[4],
-                           std::int64_t element) {
+std::array<Axis, 4> score_axes(const Problem& p, const std::int64_t (&strides)[4]) {
   std::int64_t max_q = p.seqlen_q, max_kv = 0;
   for (std::int64_t b = 0; b < p.batch; ++b) {
     max_q = std::max(max_q, p.query_length(b));
     max_kv = std::max(max_kv, p.key_length(b));
   }
-  const Axis axes[] = {{"[0]", p.batch, strides[0]},
-                       {"[1]", p.num_q_heads, strides[1]},
-                       {"[2]", max_q, strides[2]},
-                       {"[3]", max_kv, strides[3]}};
+  return {Axis{"[0]", p.batch, strides[0]}, Axis{"[1]", p.num_q_heads, strides[1]}, Axis{"[2]", max_q, strides[2]},
+          Axis{"[3]", max_kv, strides[3]}};
+}
+
+Status check_score_strides(const Problem& p, const std::string& name, const std::int64_t (&strides)[4],
+                           std::int64_t element) {
+  const std::array<Axis, 4> axes = score_axes(p, strides);
   for (const Axis& axis : axes) {
     if (axis.stride < 0) return Status::invalid(name + ".strides" + axis.name + ": " + number(axis.stride) + " is negative");
   }
@@ -210,9 +211,42 @@ Status check_options(const Problem& p, const AttentionTensors& t) {
   return {};
 }
 
+/// Nothing that is written is anything else, too.
+Status check_aliasing(const Problem& p, const AttentionTensors& t, const Footprint& workspace, bool any_keys) {
+  const auto element = static_cast<std::int64_t>(size_of(p.dtype));
+  const std::int64_t queries = p.total_queries(), heads = p.num_q_heads;
+  if (queries == 0) return {};
+  const Footprint o(t.o.data, query_axes(p, t.o.strides), p.head_dim_v, element);
+  std::int64_t lse_bytes = 0;
+  if (!planner::multiply({heads, queries, 4}, lse_bytes)) return Status::invalid("lse: spans more than 2^63 bytes");
+  const Footprint lse(t.lse, lse_bytes);
+  const std::array<NamedFootprint, 3> written = {{{"o", o}, {"lse", lse}, {"workspace", workspace}}};
+  std::array<NamedFootprint, 8> read;
+  std::size_t n = 0;
+  read[n++] = {"q", Footprint(t.q.data, query_axes(p, t.q.strides), p.head_dim_qk, element)};
+  if (any_keys) {
+    read[n++] = {"k", Footprint(t.k.data, kv_axes(p, t.num_pages, t.k.strides), p.head_dim_qk, element)};
+    read[n++] = {"v", Footprint(t.v.data, kv_axes(p, t.num_pages, t.v.strides), p.head_dim_v, element)};
+  }
+  if (p.has_alibi) read[n++] = {"alibi_slopes", Footprint(t.alibi_slopes, heads * 4)};
+  if (p.has_sink) read[n++] = {"sink", Footprint(t.sink, heads * 4)};
+  if (p.has_bias && any_keys) {
+    const auto bytes = static_cast<std::int64_t>(size_of(t.bias.dtype));
+    read[n++] = {"bias", Footprint(t.bias.data, score_axes(p, t.bias.strides), 1, bytes)};
+  }
+  if (p.has_mask && any_keys) read[n++] = {"mask", Footprint(t.mask.data, score_axes(p, t.mask.strides), 1, 1)};
+  if (p.paged() && any_keys) {
+    std::int64_t most = 0;  // entries that are read
+    for (std::int64_t b = 0; b < p.batch; ++b) most = std::max(most, (p.key_length(b) + p.page_size - 1) / p.page_size);
+    const Axis axes[] = {{"", p.batch, t.block_table_stride}};
+    read[n++] = {"block_table", Footprint(t.block_table, axes, most, 4)};
+  }
+  return check_apart(written, {read.data(), n});
+}
+
 }  // namespace
 
-Status check_tensors(const Problem& p, const AttentionTensors& t) {
+Status check_tensors(const Problem& p, const AttentionTensors& t, const void* workspace, std::size_t workspace_bytes) {
   const bool any_keys = total_keys(p) > 0;
   if (Status s = check_query_tensor(p, "q", t.q.data, t.q.strides, p.head_dim_qk, false); !s) return s;
   if (Status s = check_kv_tensor(p, t, "k", t.k, p.head_dim_qk, any_keys); !s) return s;
@@ -222,7 +256,8 @@ Status check_tensors(const Problem& p, const AttentionTensors& t) {
     if (Status s = check_pointer("lse", t.lse, sizeof(float)); !s) return s;
   }
   if (Status s = check_options(p, t); !s) return s;
-  return check_block_table(p, t, any_keys);
+  if (Status s = check_block_table(p, t, any_keys); !s) return s;
+  return check_aliasing(p, t, Footprint(workspace, static_cast<std::int64_t>(workspace_bytes)), any_keys);
 }
 
 }  // namespace runtime
