@@ -12,6 +12,7 @@
 #include "cli/attend_input.hpp"
 #include "cli/attend_report.hpp"
 #include "cli/command.hpp"
+#include "cli/printable.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -54,6 +55,15 @@ std::vector<std::int64_t> parse_window(const std::string& text) {
   throw CLI::ValidationError("--window", fmt::format("\"{}\" is not L,R: two whole numbers, as in 4095,0", text));
 }
 
+/// A cap of 0 would be an option without effect, so it is an error as well; the bounds are those of Problem::softcap.
+CLI::Validator softcap_value() {
+  const auto range = between(1e-30, 1e30);
+  return {[range](std::string& text) {
+            return range(text).empty() ? std::string() : text + " is not a number in [1e-30, 1e30]; leave it out for no cap";
+          },
+          ""};
+}
+
 void add_options(CLI::App& app, Options& o) {
   app.add_option("input", o.input, "The file of tensors")->required()->type_name("IN.safetensors");
   app.add_option("-o,--output", o.output, "Write o and lse to this file")->check(not_empty())->type_name("OUT.safetensors");
@@ -69,7 +79,7 @@ void add_options(CLI::App& app, Options& o) {
                  "Where queries stand, for a window or ALiBi without --causal (default: bottom-right)")
       ->check(one_of({"bottom-right", "top-left"}))
       ->type_name("bottom-right|top-left");
-  app.add_option("--softcap", o.flags.softcap, "Cap scores: X tanh(s / X)")->type_name("X");
+  app.add_option("--softcap", o.flags.softcap, "Cap scores: X tanh(s / X)")->check(softcap_value())->type_name("X");
   app.add_option("--scale", o.flags.scale, "Multiply scores by X (default: 1 / sqrt(dqk))")->type_name("X");
   app.add_option("--kv-chunk", o.flags.kv_chunk, "Keys a chunk of split-KV (default: the planner's)")
       ->check(positive())
@@ -155,7 +165,7 @@ ExitCode attend(const Options& options) {
     throw Failure(kUnsupported, "--compare-unfused: " + why);
   }
   for (const auto& name : in.unused)
-    fmt::print(stderr, "tessera: note: tensor \"{}\" of {} is not used\n", name, options.input);
+    fmt::print(stderr, "tessera: note: tensor \"{}\" of {} is not used\n", printable(name), options.input);
 
   AttendReport report;
   Outputs out;

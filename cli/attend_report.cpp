@@ -19,12 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kFirstValues = 4;
 
-std::string values_text(const std::vector<double>& values) {
-  std::string text;
-  for (const double x : values) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
-  return text;
-}
-
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 std::string error_text(const ErrorReport& error) {
@@ -80,9 +74,9 @@ std::string report_text(const AttendInput& in, const AttendReport& r) {
   text += fmt::format("ran on    {} ({}), {} {}\n", r.backend, r.implementation, r.threads,
                       r.threads == 1 ? "thread" : "threads");
   text += fmt::format("o         {} {}   norm {:.6g}   max |o| {:.6g}   first {}\n", name_of(in.problem.dtype),
-                      shape_text(in.o_shape()), r.o_norm, r.o_max, values_text(r.o_first));
+                      shape_text(in.o_shape()), r.o_norm, r.o_max, list_text(r.o_first));
   if (r.o_not_finite > 0) text += fmt::format("          {} values are NaN or infinite\n", r.o_not_finite);
-  text += fmt::format("lse       f32 {}   first {}\n", shape_text(in.lse_shape()), values_text(r.lse_first));
+  text += fmt::format("lse       f32 {}   first {}\n", shape_text(in.lse_shape()), list_text(r.lse_first));
   text +=
       fmt::format("time      {} median of {}   {}   {}   (plan {}, workspace {})\n", seconds_text(median), r.seconds.size(),
                   rate_text(in.problem.flops() / median, "FLOP/s"), rate_text(in.problem.bytes() / median, "B/s"),

@@ -5,6 +5,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/half.hpp"
+#include "cli/printable.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -23,14 +24,15 @@ void TensorReader::refuse(std::string_view why) const {
 }
 
 void TensorReader::refuse(const TensorInfo& tensor, std::string_view why) const {
-  refuse(fmt::format("tensor \"{}\", {} {}: {}", tensor.name, tensor.dtype, tensor.shape_text(), why));
+  refuse(fmt::format("tensor \"{}\", {} {}: {}", printable(tensor.name), printable(tensor.dtype, 64), tensor.shape_text(),
+                     why));
 }
 
 const TensorInfo& TensorReader::required(std::string_view name) const {
   if (const auto* tensor = file_.header().find(name)) return *tensor;
   std::string names;
   for (const auto& tensor : file_.header().tensors) {
-    names += (names.empty() ? "" : ", ") + tensor.name;
+    names += (names.empty() ? "" : ", ") + printable(tensor.name, 64);
     if (names.size() > 200) {
       names += ", ...";
       break;

@@ -149,6 +149,42 @@ TEST_F(Attend, SaysWhichTensorsItDoesNotUse) {
   EXPECT_THAT(outcome.err, HasSubstr("tensor \"odd\" of in is not used"));
 }
 
+TEST_F(Attend, NamesFromTheFileAreShownEscaped) {
+  auto in = dense();
+  in["a\x1b[31m\nb\x7f\xc2\x9b\xe2\x80\xae\xc3\xa9\"\\"] = normal_data({4}, 5);
+  write("in", in);
+  const char* const shown = "\"a\\x1b[31m\\x0ab\\x7f\\u009b\\u202e\xc3\xa9\\\"\\\\\"";
+  const auto outcome = run("attend in");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr(std::string("tensor ") + shown + " of in is not used"));
+  in.erase("q");
+  write("in", in);
+  EXPECT_THAT(run("attend in").err, HasSubstr("a\\x1b[31m\\x0ab\\x7f\\u009b\\u202e"));
+  EXPECT_EQ(run("attend in").err.find('\x1b'), std::string::npos);
+  in["q"] = {
+      "F\x1b"
+      "32",
+      {1},
+      "1234"};
+  write("in", in);
+  EXPECT_THAT(run("attend in").err, HasSubstr("tensor \"q\", F\\x1b32 [1]"));
+}
+
+TEST_F(Attend, NanHasNoSign) {
+  auto in = dense();
+  for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u}) {
+    in["v"].bytes.replace(0, 4, reinterpret_cast<const char*>(&bits), 4);
+    write("in", in);
+    const auto outcome = run("attend in --check");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("first nan, "));
+    EXPECT_EQ(outcome.out.find("-nan"), std::string::npos);
+    const auto json = nlohmann::json::parse(run("attend in --json").out);
+    EXPECT_TRUE(json["o"]["first"][0].is_null());
+  }
+  EXPECT_THAT(run("attend in --scale -nan").err, HasSubstr("softmax_scale: nan is not in"));
+}
+
 struct Wrong {
   const char* what;
   void (*change)(Tensors&);
@@ -257,7 +293,11 @@ const Wrong kWrong[] = {
     {"window below -1", [](Tensors&) {}, "--window -2,0", "-2"},
     {"one window bound", [](Tensors&) {}, "--window 3", "--window"},
     {"window of words", [](Tensors&) {}, "--window a,b", "--window"},
-    {"negative softcap", [](Tensors&) {}, "--softcap -1", "softcap"},
+    {"negative softcap", [](Tensors&) {}, "--softcap -1", "--softcap: -1 is not a number in [1e-30, 1e30]"},
+    {"softcap without effect", [](Tensors&) {}, "--softcap 0",
+     "--softcap: 0 is not a number in [1e-30, 1e30]; leave it out"},
+    {"softcap not a number", [](Tensors&) {}, "--softcap nan", "--softcap: nan is not"},
+    {"infinite softcap", [](Tensors&) {}, "--softcap inf", "--softcap: inf is not"},
     {"scale not finite", [](Tensors&) {}, "--scale nan", "scale"},
     {"no chunk", [](Tensors&) {}, "--kv-chunk 0", "--kv-chunk"},
     {"no threads", [](Tensors&) {}, "--threads 0", "--threads"},

@@ -129,6 +129,13 @@ TEST_F(Command, TraceWritesEveryKindOfFile) {
   EXPECT_THAT(contents_of(folder_ / "t.html"), HasSubstr("</html>"));
 }
 
+TEST_F(Command, TraceOfNoQueriesSaysSo) {
+  const auto outcome = run("trace \"f32 hq2 hkv1 d8 sq0 skv9\" -o t.svg");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("f32 b1 hq2 hkv1 d8 sq0 skv9\": it has no queries"));
+  EXPECT_FALSE(exists("t.svg"));
+}
+
 TEST_F(Command, TraceOfWhoRecordsNothingIsUnsupported) {
   EXPECT_EQ(run(std::string("trace --backend reference -o t.svg ") + kSmall).code, 3);
   EXPECT_FALSE(exists("t.svg"));

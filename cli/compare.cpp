@@ -89,6 +89,8 @@ double score_error(const Problem& p, const KeyStatistics& keys, double q_norm, d
   return kU32 * (products + 8 * (std::abs(lse) + std::log(keys.keys + 2)) + 8 * p.softcap);
 }
 
+double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
+
 class Collector {
  public:
   void add(double got, double want, double bound, double largest_finite, const auto& where) {
@@ -104,7 +106,7 @@ class Collector {
     if (ratio > report_.worst_ratio || count_ == 1) {
       report_.worst_ratio = ratio;
       report_.bound = bound;
-      report_.worst = where() + fmt::format(": got {:.9g}, oracle {:.9g}", got, want);
+      report_.worst = where() + fmt::format(": got {:.9g}, oracle {:.9g}", unsigned_nan(got), unsigned_nan(want));
     }
   }
   ErrorReport report() {

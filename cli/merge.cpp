@@ -8,6 +8,7 @@
 #include "cli/attend_tensors.hpp"
 #include "cli/command.hpp"
 #include "cli/half.hpp"
+#include "cli/text.hpp"
 #include "tessera/merge.hpp"
 
 namespace tessera::cli {
@@ -94,15 +95,10 @@ void report(const Options& options, const MergeProblem& problem, const Shapes& s
     print_json(json);
     return;
   }
-  const auto list = [](const std::vector<double>& values) {
-    std::string text;
-    for (const double x : values) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
-    return text;
-  };
   fmt::print("merged    {} partial results\n", options.inputs.size());
   fmt::print("o         {} {}   norm {:.6g}   first {}\n", name_of(problem.dtype), TensorInfo{"", "", shapes.o}.shape_text(),
-             std::sqrt(squares), list(o_first));
-  fmt::print("lse       f32 {}   first {}\n", TensorInfo{"", "", shapes.lse}.shape_text(), list(lse_first));
+             std::sqrt(squares), list_text(o_first));
+  fmt::print("lse       f32 {}   first {}\n", TensorInfo{"", "", shapes.lse}.shape_text(), list_text(lse_first));
   if (!options.output.empty()) fmt::print("wrote     {}: o, lse\n", options.output);
 }
 

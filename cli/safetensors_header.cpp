@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/printable.hpp"
 #include "cli/safetensors.hpp"
 
 namespace tessera::cli {
@@ -13,11 +14,9 @@ namespace {
 
 constexpr std::size_t kMaxShownName = 64;
 
-// Names come from the file: shown short, and without control characters that a terminal would obey.
 std::string shown(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name.substr(0, kMaxShownName)) text += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) ? '?' : c;
-  return text + (name.size() > kMaxShownName ? "...\"" : "\"");
+  std::string text = "\"";  // appended to: GCC 12 warns wrongly of "\"" + std::string (its bug 105651)
+  return text += printable(name, kMaxShownName) + "\"";
 }
 
 // A header is { "__metadata__": {string: string}, NAME: {"dtype": s, "shape": [n...], "data_offsets": [n, n]} ... }.
@@ -189,8 +188,9 @@ Status check_size(const TensorInfo& tensor) {
   if (bits == 0) return {};  // not known here: its bytes cannot be checked, and nobody reads them
   std::uint64_t total = 0;
   if (__builtin_mul_overflow(empty ? 0 : elements, bits, &total) || total % 8 != 0 || total / 8 != tensor.bytes()) {
-    return Status::invalid("tensor " + shown(tensor.name) + ": " + tensor.dtype + " " + tensor.shape_text() +
-                           " does not fill the " + std::to_string(tensor.bytes()) + " bytes of its data_offsets");
+    return Status::invalid("tensor " + shown(tensor.name) + ": " + printable(tensor.dtype, kMaxShownName) + " " +
+                           tensor.shape_text() + " does not fill the " + std::to_string(tensor.bytes()) +
+                           " bytes of its data_offsets");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::cli {
 namespace {
@@ -34,6 +35,14 @@ std::string rate_text(double per_second, const char* unit) {
   int prefix = 0;
   for (; per_second >= 1000 && prefix < 5; ++prefix) per_second /= 1000;
   return fmt::format("{} {}{}", four_digits(per_second), kPrefixes[prefix], unit);
+}
+
+std::string number_text(double x) { return std::isnan(x) ? "nan" : fmt::format("{:.6g}", x); }
+
+std::string list_text(const std::vector<double>& values) {
+  std::string text;
+  for (const double x : values) text += (text.empty() ? "" : ", ") + number_text(x);
+  return text;
 }
 
 std::string table_text(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right) {

@@ -83,6 +83,10 @@ ExitCode trace(const Options& options) {
   require_backend(options.target.backend);
   for (const auto& path : options.outputs) renderer_of(path);  // a wrong name is said before anything runs
   const auto problem = parse_problem(options.problem);
+  if (problem.total_queries() == 0) {
+    throw Failure(kBadInput,
+                  fmt::format("problem \"{}\": it has no queries (sq0), so there is nothing to trace", problem.to_string()));
+  }
   const auto timeline = record(options, problem);
   if (timeline.events() == 0) {
     throw Failure(kUnsupported, fmt::format("{} records no events; nothing was written", timeline.impl));

@@ -19,6 +19,7 @@ constexpr std::int64_t kMaxHeadDim = 256;
 constexpr double kMaxFactor = 1e30;
 
 std::string real(double value) {
+  if (std::isnan(value)) return "nan";  // printf shows the sign of one
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;

@@ -2,6 +2,7 @@
 // Packed strides, and the checks that a run makes before it reads or writes anything.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ namespace runtime {
 namespace {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
+
+std::string real(double value) { return std::isnan(value) ? "nan" : std::to_string(value); }  // printf shows a NaN's sign
 
 Status check_pointer(const std::string& name, const void* data, std::size_t alignment) {
   if (data == nullptr) return Status::invalid(name + ": null");
@@ -204,8 +207,7 @@ Status check_options(const Problem& p, const AttentionTensors& t) {
   }
   for (std::int64_t h = 0; p.has_alibi && h < p.num_q_heads; ++h) {
     if (!(t.alibi_slopes[h] > 0 && t.alibi_slopes[h] <= std::numeric_limits<float>::max())) {
-      return Status::invalid("alibi_slopes[" + number(h) + "]: " + std::to_string(t.alibi_slopes[h]) +
-                             " is not a positive number");
+      return Status::invalid("alibi_slopes[" + number(h) + "]: " + real(t.alibi_slopes[h]) + " is not a positive number");
     }
   }
   return {};
