@@ -5,11 +5,14 @@
 #define TWIN_KERNEL_HEADERS 1  // for twin_hint.h
 
 #include "ascendc/compare.hpp"
-#include "ascendc/cube.hpp"
+#include "ascendc/debug.hpp"
+#include "ascendc/fixpipe.hpp"
 #include "ascendc/fused.hpp"
-#include "ascendc/pipe.hpp"
+#include "ascendc/pool.hpp"
+#include "ascendc/raw.hpp"
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"
 #include "ascendc/sort.hpp"
+#include "ascendc/system.hpp"
 #include "ascendc/tiling.hpp"
 #include "ascendc/unqualified.hpp"

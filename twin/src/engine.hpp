@@ -14,6 +14,7 @@
 #include "device.hpp"
 #include "history.hpp"
 #include "timing_only.hpp"
+#include "twin/calls_cube.hpp"
 #include "twin/engine.hpp"
 #include "twin/report.hpp"
 
@@ -257,6 +258,15 @@ struct SkippedRead {
   std::uint8_t state;
 };
 
+struct CubeRegisters {
+  std::uint32_t image_height = 0, image_width = 0;  // SetFmatrix
+  std::uint8_t pads[4] = {};                        // left, right, top, bottom
+  std::uint64_t padding = 0;                        // SetLoadDataPaddingValue
+  bool hf32 = false, hf32_toward_zero = false;
+  std::vector<std::uint8_t> sparse_index;  // two bits a byte of L0B, once LoadDataWithSparse has run
+  FixpipeRegisters fixpipe;
+};
+
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -295,11 +305,13 @@ class Core {
   std::deque<Queue> queues;
   std::vector<Buffer> buffers{1};
   std::array<std::uint64_t, kSpaces> allocated{};
+  std::array<std::uint64_t, kSpaces> outside_pool{};  // `allocated` while a pool hands out its part
   std::uint64_t mask[2] = {~0ull, ~0ull};
   bool mask_counts = false;
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
   VectorRegisters registers;
+  CubeRegisters cube;
   // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
   struct UnitFlag {
     std::uint64_t end = 0;
@@ -320,6 +332,8 @@ class Core {
   std::vector<GmSpan> spans;
   int waits_for = -1;  // the cross-core flag, while blocked
   int waits_mode = 0;
+  std::string waits_text;  // or what else it waits for
+  int turns = 0;           // how often it has waited for the block before it (WaitPreBlock)
   std::uint32_t waits_at = 0;
   bool started = false, finished = false;
   void* pipe = nullptr;
@@ -383,7 +397,9 @@ struct Launched {
   };
   std::map<std::tuple<int, int, int>, CrossSets> cross_sets;  // (core, mode, id)
   std::map<int, std::uint32_t> last_cross_set;                // core: site
-  int at_once = 0;                                            // how many blocks the device runs at the same time
+  // Flags in GM between two blocks (IBSet), by workspace, block that sets, event.
+  std::map<std::tuple<std::uint64_t, int, int>, std::deque<CrossFlag::Delivery>> block_flags;
+  int at_once = 0;           // how many blocks the device runs at the same time
   bool all_at_once = false;  // more are let in, since they wait for each other: reported where they do
   bool timing_only = false;
   int round = 0;

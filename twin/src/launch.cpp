@@ -328,6 +328,7 @@ std::int64_t block_idx() {
   const Core& c = core();
   return c.kind == CoreKind::AIV && launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block;
 }
+std::int64_t core_block() { return core().block; }
 std::int64_t block_num() { return launched().blocks; }
 std::int64_t sub_block_idx() { return core().sub; }
 std::int64_t task_ratio() { return launched().has_aic && launched().has_aiv ? launched().aiv_a_block : 1; }
@@ -340,6 +341,8 @@ void set_atomic(Atomic kind, DType dtype, Site) {
   core().atomic = kind;
   core().atomic_dtype = dtype;
 }
+Atomic atomic_kind() { return core().atomic; }
+DType atomic_dtype() { return core().atomic_dtype; }
 std::uint64_t local_capacity_bytes(Space space) { return core().memory[int(space)].bytes; }
 std::uint8_t* local_pointer(const View& view, Site site) {
   Core& c = core();

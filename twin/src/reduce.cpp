@@ -247,11 +247,11 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
   c.synchronise(Pipe::S, Pipe::MTE3, at_site);
 }
 
-std::uint64_t reduced_value(DType dtype, int which) {
+std::uint64_t reduced_value(DType dtype, int which, Site site) {
   const VectorRegisters& r = core().registers;
   std::uint64_t bits = 0;
   if (is_skipped(r.skipped)) {
-    stand_in(core(), which == 1 ? DType::U32 : dtype, r.skipped, skipped_site(r.skipped), &bits, size_bytes(dtype));
+    stand_in(core(), which == 1 ? DType::U32 : dtype, r.skipped, site_id(site), &bits, size_bytes(dtype));
   } else if (which == 1) {
     bits = r.extreme_index;
   } else {

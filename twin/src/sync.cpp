@@ -295,6 +295,13 @@ const Core* who_should_have(const Core& stuck, int mode, std::string* why, std::
 }  // namespace
 
 void cross_deadlock(const Core& stuck) {
+  if (!stuck.waits_text.empty()) {
+    Finding f{Kind::Deadlock, stuck.label() + " waits for ever for " + stuck.waits_text, to_string(site_of(stuck.waits_at))};
+    f.core = stuck.label();
+    f.fix = "set it on every path of the block that should, as often as it is waited for";
+    report(std::move(f));
+    return;
+  }
   const int mode = mode_of_flag(stuck);
   std::string why;
   std::uint32_t line = 0;

@@ -7,8 +7,10 @@
 namespace AscendC {
 
 class TPipe;
+template <TPosition position, std::uint32_t bufIDSize>
+class TBufPool;
 
-template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask = 0>
+template <TPosition src, TPosition dst, std::int32_t depth, auto mask = 0>
 class TQueBind {
  public:
   template <class T>
@@ -23,6 +25,16 @@ class TQueBind {
   TWIN_API bool EnQue(const LocalTensor<T>& tensor, Site site = Site::here()) {
     ::twin::queue_enque(queue_, tensor.view(), site);
     return true;
+  }
+  // What a tensor of two positions passes from one to the other.
+  template <TPosition srcUserPos, TPosition dstUserPos, class T>
+  TWIN_API bool EnQue(const LocalTensor<T>& tensor, Site site = Site::here()) {
+    ::twin::queue_enque(queue_, tensor.view(), site);
+    return true;
+  }
+  template <TPosition srcUserPos, TPosition dstUserPos, class T>
+  TWIN_API LocalTensor<T> DeQue(Site site = Site::here()) {
+    return DeQue<T>(site);
   }
   template <class T>
   TWIN_API LocalTensor<T> DeQue(Site site = Site::here()) {
@@ -48,7 +60,7 @@ class TQueBind {
   ::twin::Queue* queue_ = nullptr;
 };
 
-template <TPosition position, std::int32_t depth, std::int32_t mask = 0>
+template <TPosition position, std::int32_t depth, auto mask = 0>
 class TQue : public TQueBind<position, position, depth, mask> {};
 
 template <TPosition position = TPosition::VECCALC>
@@ -86,7 +98,7 @@ class TPipe {
     ::twin::pipe_begin(site_);
     ::twin::pipe_slot() = this;
   }
-  template <TPosition src, TPosition dst, std::int32_t depth, std::int32_t mask>
+  template <TPosition src, TPosition dst, std::int32_t depth, auto mask>
   TWIN_API bool InitBuffer(TQueBind<src, dst, depth, mask>& queue, std::uint32_t num, std::uint32_t bytes,
                            Site site = Site::here()) {
     queue.queue_ = ::twin::queue_init(detail::name_of(TQueBind<src, dst, depth, mask>::kPosition),
@@ -120,6 +132,17 @@ class TPipe {
   TWIN_API TEventID FetchEventID(HardEvent event, Site site = Site::here()) {
     const auto p = detail::pipes_of(event);
     return static_cast<TEventID>(::twin::alloc_event(p.from, p.to, false, site));
+  }
+  // pool.hpp
+  template <TPosition position, std::uint32_t size>
+  TWIN_API bool InitBufPool(TBufPool<position, size>& bufPool, std::uint32_t len, Site site = Site::here());
+  template <TPosition position, std::uint32_t size, class Other>
+  TWIN_API bool InitBufPool(TBufPool<position, size>& bufPool, std::uint32_t len, Other& shareBuf, Site site = Site::here());
+  // Where the buffers of a position lie, as GetPhyAddr counts.
+  TWIN_API std::uint64_t GetBaseAddr(std::int8_t logicPos, Site site = Site::here()) {
+    ::twin::View base;
+    base.space = detail::space_of(static_cast<TPosition>(logicPos));
+    return reinterpret_cast<std::uint64_t>(::twin::local_pointer(base, site));
   }
   TWIN_API void Reset() { ::twin::pipe_reset(); }
   TWIN_API void Destroy() { ::twin::pipe_end(site_); }

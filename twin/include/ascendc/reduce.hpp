@@ -145,8 +145,8 @@ TWIN_EXTREME(ReduceMin, Min)
 
 namespace detail {
 template <class T>
-T reduced(int which) {
-  const std::uint64_t bits = ::twin::reduced_value(::twin::DTypeOf<T>::kValue, which);
+T reduced(int which, Site site) {
+  const std::uint64_t bits = ::twin::reduced_value(::twin::DTypeOf<T>::kValue, which, site);
   T value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
@@ -154,29 +154,29 @@ T reduced(int which) {
 }  // namespace detail
 // What the last maximum or minimum, and the last sum, left in its register; an index as bits of an element.
 template <class T>
-TWIN_API void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex) {
-  maxMinValue = detail::reduced<T>(0);
-  maxMinIndex = detail::reduced<T>(1);
+TWIN_API void GetReduceMaxMinCount(T& maxMinValue, T& maxMinIndex, Site site = Site::here()) {
+  maxMinValue = detail::reduced<T>(0, site);
+  maxMinIndex = detail::reduced<T>(1, site);
 }
 template <class T>
-TWIN_API void GetReduceMaxMinCount(T& maxMinValue) {
-  maxMinValue = detail::reduced<T>(0);
+TWIN_API void GetReduceMaxMinCount(T& maxMinValue, Site site = Site::here()) {
+  maxMinValue = detail::reduced<T>(0, site);
 }
 template <class T>
-TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex) {
-  GetReduceMaxMinCount<T>(maxMinValue, maxMinIndex);
+TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue, T& maxMinIndex, Site site = Site::here()) {
+  GetReduceMaxMinCount<T>(maxMinValue, maxMinIndex, site);
 }
 template <class T>
-TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue) {
-  GetReduceMaxMinCount<T>(maxMinValue);
+TWIN_API void GetReduceRepeatMaxMinSpr(T& maxMinValue, Site site = Site::here()) {
+  GetReduceMaxMinCount<T>(maxMinValue, site);
 }
 template <class T>
-TWIN_API T GetAccVal() {
-  return detail::reduced<T>(2);
+TWIN_API T GetAccVal(Site site = Site::here()) {
+  return detail::reduced<T>(2, site);
 }
 template <class T>
-TWIN_API T GetReduceRepeatSumSpr() {
-  return detail::reduced<T>(2);
+TWIN_API T GetReduceRepeatSumSpr(Site site = Site::here()) {
+  return detail::reduced<T>(2, site);
 }
 
 }  // namespace AscendC

@@ -52,6 +52,31 @@ TWIN_API void SyncAll(const GlobalTensor<std::int32_t>& gmWorkspace, const Local
   ::twin::sync_all_soft(gmWorkspace.view(), ubWorkspace.view(), usedCores, site);
 }
 
+// From one block to another through GM: this block sets, another waits. The workspaces hold 32 bytes a flag.
+template <bool isAIVOnly = true>
+TWIN_API void IBSet(const GlobalTensor<std::int32_t>& gmWorkspace, const LocalTensor<std::int32_t>& ubWorkspace,
+                    std::int32_t blockIdx, std::int32_t eventID, Site site = Site::here()) {
+  ::twin::block_set(gmWorkspace.view(), ubWorkspace.view(), blockIdx, eventID, site);
+}
+template <bool isAIVOnly = true>
+TWIN_API void IBWait(const GlobalTensor<std::int32_t>& gmWorkspace, const LocalTensor<std::int32_t>& ubWorkspace,
+                     std::int32_t blockIdx, std::int32_t eventID, Site site = Site::here()) {
+  ::twin::block_wait(gmWorkspace.view(), ubWorkspace.view(), blockIdx, eventID, site);
+}
+// One block after another, as often as they like.
+TWIN_API void InitDetermineComputeWorkspace(GlobalTensor<std::int32_t>& gmWorkspace, LocalTensor<std::int32_t>& ubWorkspace,
+                                            Site site = Site::here()) {
+  ::twin::turns_begin(gmWorkspace.view(), ubWorkspace.view(), site);
+}
+TWIN_API void WaitPreBlock(GlobalTensor<std::int32_t>& gmWorkspace, LocalTensor<std::int32_t>& ubWorkspace,
+                           Site site = Site::here()) {
+  ::twin::turn_wait(gmWorkspace.view(), ubWorkspace.view(), site);
+}
+TWIN_API void NotifyNextBlock(GlobalTensor<std::int32_t>& gmWorkspace, LocalTensor<std::int32_t>& ubWorkspace,
+                              Site site = Site::here()) {
+  ::twin::turn_notify(gmWorkspace.view(), ubWorkspace.view(), site);
+}
+
 template <class T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_OUT>
 TWIN_API void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor, Site site = Site::here()) {
   ::twin::cache_clean(tensor.view(), entireType == CacheLine::ENTIRE_DATA_CACHE, site);
@@ -74,6 +99,35 @@ TWIN_API void SetAtomicMin(Site site = Site::here()) {
   ::twin::set_atomic(::twin::Atomic::Min, ::twin::DTypeOf<T>::kValue, site);
 }
 TWIN_API void SetAtomicNone(Site site = Site::here()) { ::twin::set_atomic(::twin::Atomic::None, ::twin::DType::F32, site); }
+template <class T>
+TWIN_API void SetAtomicType(Site site = Site::here()) {
+  ::twin::set_atomic(::twin::atomic_kind(), ::twin::DTypeOf<T>::kValue, site);
+}
+enum class AtomicDtype : std::uint8_t {
+  ATOMIC_NONE,
+  ATOMIC_F32,
+  ATOMIC_F16,
+  ATOMIC_S16,
+  ATOMIC_S32,
+  ATOMIC_S8,
+  ATOMIC_BF16
+};
+enum class AtomicOp : std::uint8_t { ATOMIC_SUM };
+template <AtomicDtype type, AtomicOp op>
+TWIN_API void SetStoreAtomicConfig(Site site = Site::here()) {
+  using D = ::twin::DType;
+  constexpr D kTypes[] = {D::F32, D::F32, D::F16, D::I16, D::I32, D::I8, D::BF16};
+  ::twin::set_atomic(type == AtomicDtype::ATOMIC_NONE ? ::twin::Atomic::None : ::twin::Atomic::Add,
+                     kTypes[static_cast<int>(type)], site);
+}
+TWIN_API void GetStoreAtomicConfig(std::uint16_t& atomicType, std::uint16_t& atomicOp) {
+  using D = ::twin::DType;
+  constexpr D kTypes[] = {D::U8, D::F32, D::F16, D::I16, D::I32, D::I8, D::BF16};
+  atomicType = atomicOp = 0;
+  for (std::uint16_t k = 1; k < 7 && ::twin::atomic_kind() != ::twin::Atomic::None; ++k) {
+    if (kTypes[k] == ::twin::atomic_dtype()) atomicType = k;
+  }
+}
 TWIN_API void DisableDmaAtomic(Site site = Site::here()) { SetAtomicNone(site); }
 
 }  // namespace AscendC

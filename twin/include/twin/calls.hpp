@@ -67,7 +67,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
                 std::uint32_t src_repeat_stride, bool index, Site site);
 
 // What the last reduction left in its registers: 0 the extreme, 1 its index, 2 the sum; bits of an element.
-std::uint64_t reduced_value(DType dtype, int which);
+std::uint64_t reduced_value(DType dtype, int which, Site site);
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride dst_stride, Site site);
 void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count,
@@ -99,36 +99,5 @@ struct Nd2Nz {  // sizes in elements
       dst_matrix_stride;
 };
 void move_nd2nz(const View& dst, const View& src, const Nd2Nz& shape, Site site);
-
-// ---- cube ----
-struct Load2d {
-  std::uint32_t first, repeats, src_stride, dst_gap;  // fractals
-  bool transpose, backwards;
-};
-void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site site);
-struct LoadTranspose {
-  std::uint32_t first, repeats, src_stride, dst_gap, dst_fractal_gap;
-};
-void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site);
-void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap_blocks, std::uint64_t value,
-               Site site);
-
-struct MmadCall {
-  View c, a, b, bias;
-  bool has_bias = false;
-  std::uint32_t m, n, k;
-  bool from_zero = true, from_bias = false;
-  std::uint8_t unit_flag = 0;
-};
-void cube_mmad(const MmadCall& call, Site site);
-
-struct FixpipeCall {
-  View dst, src;
-  std::uint32_t n, m, src_stride, dst_stride, matrices = 1, src_matrix_stride = 0, dst_matrix_stride = 0;
-  bool row_major = true, relu = false, dequantise = false, mode_fits = true;
-  std::uint64_t scale = 0;
-  std::uint8_t unit_flag = 0;
-};
-void cube_fixpipe(const FixpipeCall& call, Site site);
 
 }  // namespace twin

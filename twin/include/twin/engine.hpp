@@ -22,9 +22,14 @@ namespace twin {
 // ---- the core that runs ----
 CoreKind core_kind();
 std::int64_t block_idx();      // mix, on a vector core: 2 × block + sub-block
+std::int64_t core_block();     // the block alone, which the two vector cores of a cube core share
 std::int64_t block_num();      // as launched
 std::int64_t sub_block_idx();  // 0 or 1 on the vector cores of a mix kernel
 std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a partner
+std::int64_t system_cycle();   // instructions that this core has issued: time is modelled after the run
+void trap(const char* why, Site site);
+// Prints up to `count` elements, and where they lie. Looks at them as a debugger does: no access of the kernel's.
+void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site);
 std::uint8_t* local_pointer(const View& view, Site site);
 std::uint64_t local_capacity_bytes(Space space);
 
@@ -61,6 +66,13 @@ void release_event(Pipe from, Pipe to, int id, Site site);
 void cross_core_set(int mode, Pipe pipe, int id, Site site);
 void cross_core_wait(int mode, Pipe pipe, int id, Site site);
 void sync_all(bool vector_only, Site site);
+// Flags in GM: a block sets, another one waits for it. Event kTurns is the one of WaitPreBlock and NotifyNextBlock.
+inline constexpr int kTurns = -1;
+void block_set(const View& gm_workspace, const View& ub_workspace, int block, int event, Site site);
+void block_wait(const View& gm_workspace, const View& ub_workspace, int block, int event, Site site);
+void turn_wait(const View& gm_workspace, const View& ub_workspace, Site site);
+void turn_notify(const View& gm_workspace, const View& ub_workspace, Site site);
+void turns_begin(const View& gm_workspace, const View& ub_workspace, Site site);
 void sync_all_soft(const View& gm_workspace, const View& ub_workspace, int used_cores, Site site);
 
 // ---- vector mask register and store mode ----
@@ -68,6 +80,8 @@ void set_mask(std::uint64_t high, std::uint64_t low);
 void set_mask_counter(bool counter_mode);
 enum class Atomic : std::uint8_t { None, Add, Max, Min };
 void set_atomic(Atomic kind, DType dtype, Site site);
+Atomic atomic_kind();
+DType atomic_dtype();
 
 // ---- TPipe ----
 void*& pipe_slot();           // the core's TPipe, for GetTPipePtr
@@ -77,6 +91,12 @@ std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, 
 void pipe_begin(Site site);
 void pipe_end(Site site);
 void pipe_reset();
+// Buffers between the two calls come from a part of the memory: the next one begins at `next`; pool_leave returns where
+// the one after them would. Past `end` is reported.
+void pool_enter(Space space, std::uint64_t next);
+std::uint64_t pool_leave(Space space, std::uint64_t end, Site site);
+// What InitBuffer has left of a memory, less what the library keeps for itself.
+View pipe_rest(Space space, Site site);
 // position pairs are given as pipes: who fills a buffer, who reads it. `what` names the queue in reports: "VECIN queue".
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
                   Site site);

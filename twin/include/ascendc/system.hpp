@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scalar unit: bit counts and casts of single values, counters, caches of instructions.
+#pragma once
+
+#include <cmath>
+
+#include "ascendc/tensor.hpp"
+
+namespace AscendC {
+
+// It grows with every instruction of the core but is no time: the model computes time after the run.
+TWIN_API std::int64_t GetSystemCycle() { return ::twin::system_cycle(); }
+TWIN_API std::int64_t GetProgramCounter() { return ::twin::system_cycle(); }
+TWIN_API void GetArchVersion(std::uint32_t& coreVersion) { coreVersion = 0xc220; }
+TWIN_API std::int64_t GetSubBlockNum() { return ::twin::task_ratio(); }
+// Instruction fetches take no time in the model.
+TWIN_API void ICachePreLoad(const std::int64_t preFetchLen) { (void)preFetchLen; }
+TWIN_API std::int64_t GetICachePreloadStatus() { return 0; }
+template <class T>
+TWIN_API void DataCachePreload(const GlobalTensor<std::uint64_t>& src, const T cacheOffset) {
+  (void)src;  // a hint; the twin's data cache loads what is read
+  (void)cacheOffset;
+}
+// The tasks of a super kernel: a kernel of its own has no neighbours.
+TWIN_API void SetNextTaskStart() {}
+TWIN_API void WaitPreTaskEnd() {}
+
+// ---- single values ----
+template <int countValue>
+TWIN_API std::int64_t ScalarGetCountOfValue(std::uint64_t valueIn) {
+  static_assert(countValue == 0 || countValue == 1, "ScalarGetCountOfValue counts zeros or ones");
+  const int ones = __builtin_popcountll(valueIn);
+  return countValue ? ones : 64 - ones;
+}
+TWIN_API std::int64_t ScalarCountLeadingZero(std::uint64_t valueIn) { return valueIn ? __builtin_clzll(valueIn) : 64; }
+// Bits below the sign bit that equal it, down to the first that does not.
+TWIN_API std::int64_t CountBitsCntSameAsSignBit(std::int64_t valueIn) { return __builtin_clrsbll(valueIn); }
+// The place of the lowest zero or one; −1 if there is none.
+template <int countValue>
+TWIN_API std::int64_t ScalarGetSFFValue(std::uint64_t valueIn) {
+  static_assert(countValue == 0 || countValue == 1, "ScalarGetSFFValue looks for a zero or a one");
+  const std::uint64_t bits = countValue ? valueIn : ~valueIn;
+  return bits ? __builtin_ctzll(bits) : -1;
+}
+template <int countValue>
+TWIN_API std::int64_t GetBitCount(std::uint64_t valueIn) {
+  return ScalarGetCountOfValue<countValue>(valueIn);
+}
+TWIN_API std::int64_t CountLeadingZero(std::uint64_t valueIn) { return ScalarCountLeadingZero(valueIn); }
+template <int countValue>
+TWIN_API std::int64_t GetSFFValue(std::uint64_t valueIn) {
+  return ScalarGetSFFValue<countValue>(valueIn);
+}
+TWIN_API float ToFloat(const bfloat16_t& value) { return value; }
+TWIN_API bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
+
+// The pairs of the reference: float to half, with CAST_ODD, and float to int32.
+template <class T, class U, RoundMode roundMode>
+TWIN_API T ScalarCast(U valueIn) {
+  static_assert(std::is_same<U, float>::value && (std::is_same<T, half>::value || std::is_same<T, std::int32_t>::value),
+                "ScalarCast goes from float to half or int32_t");
+  float x = valueIn;
+  if constexpr (std::is_same<T, half>::value) {
+    static_assert(roundMode == RoundMode::CAST_ODD || roundMode == RoundMode::CAST_NONE, "ScalarCast to half: CAST_ODD");
+    const half nearest(x);
+    if (roundMode == RoundMode::CAST_NONE || static_cast<float>(nearest) == x || std::isnan(x)) return nearest;
+    const bool up = std::fabs(static_cast<float>(nearest)) > std::fabs(x);
+    const auto down = static_cast<std::uint16_t>(nearest.bits() - (up ? 1 : 0));
+    return half::from_bits(static_cast<std::uint16_t>(down | 1));
+  } else {
+    x = roundMode == RoundMode::CAST_FLOOR   ? std::floor(x)
+        : roundMode == RoundMode::CAST_CEIL  ? std::ceil(x)
+        : roundMode == RoundMode::CAST_ROUND ? std::round(x)
+        : roundMode == RoundMode::CAST_TRUNC ? std::trunc(x)
+                                             : std::nearbyint(x);
+    return x != x ? 0 : x >= 2147483648.0f ? INT32_MAX : x < -2147483648.0f ? INT32_MIN : static_cast<std::int32_t>(x);
+  }
+}
+template <class T, class U, RoundMode roundMode>
+TWIN_API T Cast(const U valueIn) {
+  return ScalarCast<T, U, roundMode>(valueIn);
+}
+// x / divisor = (x * magic >> 32) + x, shifted, for 32-bit x: what a division by a constant becomes.
+TWIN_API void GetUintDivMagicAndShift(std::uint32_t& magic, std::uint32_t& shift, std::uint32_t divisor) {
+  shift = 0;
+  while (shift < 32 && (std::uint64_t{1} << shift) < divisor) ++shift;
+  magic = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor)) / divisor + 1);
+}
+
+// A function on one kind of core only.
+enum class EngineType : std::int32_t { AIC, AIV };
+template <EngineType engine, auto funPtr, class... Args>
+TWIN_API void Async(Args... args) {
+  if ASCEND_IS_AIC {
+    if constexpr (engine == EngineType::AIC) funPtr(args...);
+  } else {
+    if constexpr (engine == EngineType::AIV) funPtr(args...);
+  }
+}
+
+}  // namespace AscendC

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel asks for while it is looked into: dumps, traps, a counter that grows.
+#include <cstdio>
+#include <cstring>
+
+#include "engine.hpp"
+
+namespace twin {
+namespace {
+
+std::string element_text(const std::uint8_t* p, DType dtype) {
+  const auto read = [&](auto value) {
+    std::memcpy(&value, p, sizeof value);
+    return value;
+  };
+  switch (dtype) {
+    case DType::F16:
+      return format("%g", double(half_to_float(read(std::uint16_t{}))));
+    case DType::BF16:
+      return format("%g", double(bfloat_to_float(read(std::uint16_t{}))));
+    case DType::F32:
+      return format("%g", double(read(float{})));
+    case DType::I8:
+      return format("%d", read(std::int8_t{}));
+    case DType::U8:
+      return format("%u", read(std::uint8_t{}));
+    case DType::I16:
+      return format("%d", read(std::int16_t{}));
+    case DType::U16:
+      return format("%u", read(std::uint16_t{}));
+    case DType::I32:
+      return format("%d", read(std::int32_t{}));
+    case DType::U32:
+      return format("%u", read(std::uint32_t{}));
+    case DType::I64:
+      return format("%lld", static_cast<long long>(read(std::int64_t{})));
+    default:
+      return format("%llu", static_cast<unsigned long long>(read(std::uint64_t{})));
+  }
+}
+
+}  // namespace
+
+std::int64_t system_cycle() {
+  std::int64_t n = 0;
+  for (const std::uint32_t issued : core().issued) n += issued;
+  return n;
+}
+
+void trap(const char* why, Site site) {
+  report({Kind::Limit, format("%s: the core stops here", why), to_string(site), "", core().label(), "S", "", "",
+          "see why it came here"});
+}
+
+void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) {
+  const Core& c = core();
+  const std::uint32_t size = size_bytes(view.dtype);
+  Memory* m =
+      view.space == Space::GM ? GlobalMemory::get().find(view.addr) : const_cast<Memory*>(&c.memory[int(view.space)]);
+  const std::uint64_t at = !m                        ? 0
+                           : view.space == Space::GM ? view.addr - reinterpret_cast<std::uint64_t>(m->data)
+                                                     : view.addr;
+  std::uint64_t there = m && at < m->bytes ? (m->bytes - at) / size : 0;
+  if (view.bytes) there = std::min<std::uint64_t>(there, view.bytes / size);
+  if (count > there) {
+    report({Kind::OutOfBounds,
+            format("DumpTensor of %u elements of a tensor that has %llu", count, static_cast<unsigned long long>(there)),
+            to_string(site), "", c.label(), "", "", "", "dump fewer"});
+    count = static_cast<std::uint32_t>(there);
+  }
+  std::string line = format("DumpTensor: desc=%u, %s, %s, data_type=%s, position=%s, addr=0x%llx, dump_size=%u\n[", desc,
+                            to_string(site).c_str(), c.label().c_str(), name(view.dtype), name(view.space),
+                            static_cast<unsigned long long>(at), count);
+  for (std::uint64_t k = 0; k < count; ++k) {
+    const std::uint64_t byte = at + k * size;
+    line += k ? ", " : "";
+    line += all_defined(m->state + byte, size) ? element_text(m->data + byte, view.dtype) : "undefined";
+  }
+  std::fputs((line + "]\n").c_str(), stdout);
+}
+
+}  // namespace twin
