@@ -29,8 +29,9 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 bool starts_with(const std::string& s, const char* with);
 bool ends_with(const std::string& s, const char* with);
 
-// Runs a command; with a file, its error output goes there. The exit status, 127 if it cannot be run.
-int execute(const Options& o, const std::vector<std::string>& command, const std::filesystem::path& errors = {});
+// Runs a command; with files, its output and error output go there. The exit status, 127 if it cannot be run.
+int execute(const Options& o, const std::vector<std::string>& command, const std::filesystem::path& output = {},
+            const std::filesystem::path& errors = {});
 // The same, and twincc ends if it does not succeed.
 void run(const Options& o, const std::vector<std::string>& command);
 // The first of these programs that there is, "" if none.

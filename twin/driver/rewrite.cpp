@@ -22,6 +22,7 @@ class Rewriter {
       if (is(i, "__global__")) kernel(i);
       if (three(i, '<')) launch(i);
       spelling(i);
+      device_function(i);
     }
     std::string text;
     std::size_t copied = 0;
@@ -147,6 +148,19 @@ class Rewriter {
         return false;
     }
     return true;
+  }
+
+  // From a qualifier, or a macro of the file that stands for it, to the end of the function's body.
+  void device_function(std::size_t i) {
+    if (is(i, "define") && i > 0 && is(i - 1, "#")) {
+      for (std::size_t p = i + 2; p < tokens_.size() && tokens_[p].directive && same_directive(p - 1); ++p) {
+        if (is(p, "__aicore__")) device_words_.insert(text(i + 1));
+      }
+    }
+    if (tokens_[i].directive || tokens_[i].kind != Token::Word || device_words_.count(text(i)) == 0) return;
+    std::size_t p = i + 1;
+    while (p < tokens_.size() && !is(p, ";") && !is(p, "}") && !is(p, "{")) p = is(p, "(") ? behind(p) : p + 1;
+    if (is(p, "{")) out_.device_lines.emplace_back(line(i), line(behind(p) - 1));
   }
 
   void kernel(std::size_t global) {
@@ -279,6 +293,7 @@ class Rewriter {
   std::vector<Edit> edits_;
   std::vector<bool> scopes_;
   std::vector<std::pair<std::string, std::string>> by_key_;  // KERNEL_TASK_TYPE of the kernel at hand
+  std::set<std::string> device_words_ = {"__aicore__", "__global__"};
   int task_types_ = 0;
   Source out_;
 };

@@ -32,8 +32,9 @@ struct Source {
   bool launches = false;         // <<< >>> was rewritten
   bool names_core_kind = false;  // depends on the kind of core at compile time
   bool uses_cube = false, uses_vector = false;
-  std::string type;   // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
-  std::string error;  // "line 12: ..." if the source cannot be rewritten
+  std::vector<std::pair<int, int>> device_lines;  // first and last of each function that is __aicore__
+  std::string type;                               // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
+  std::string error;                              // "line 12: ..." if the source cannot be rewritten
 };
 
 // Never throws; any text is legal input.

@@ -44,7 +44,7 @@ bool ends_with(const std::string& s, const char* with) {
   return s.size() >= n && s.compare(s.size() - n, n, with) == 0;
 }
 
-int execute(const Options& o, const std::vector<std::string>& command, const fs::path& errors) {
+int execute(const Options& o, const std::vector<std::string>& command, const fs::path& output, const fs::path& errors) {
   std::vector<char*> argv;
   for (const std::string& a : command) {
     if (o.verbose) std::fprintf(stderr, "%s ", a.c_str());
@@ -55,10 +55,12 @@ int execute(const Options& o, const std::vector<std::string>& command, const fs:
   const pid_t child = fork();
   if (child < 0) fail("cannot start a process");
   if (child == 0) {
-    if (!errors.empty()) {
-      const int file = open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      if (file >= 0) dup2(file, 2);
-    }
+    const auto redirect = [](const fs::path& path, int to) {
+      const int file = path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      if (file >= 0) dup2(file, to);
+    };
+    redirect(output, 1);
+    redirect(errors, 2);
     execvp(argv[0], argv.data());
     std::fprintf(stderr, "twincc: cannot run %s\n", argv[0]);
     _exit(127);

@@ -2,8 +2,10 @@
 // twincc: compiles a file with Ascend C kernels for the host, so that they run on the twin. See docs/twin.md.
 #include <stdlib.h>
 
+#include <cstdlib>
 #include <sstream>
 
+#include "device_check.hpp"
 #include "options.hpp"
 #include "unit.hpp"
 
@@ -19,19 +21,44 @@ std::vector<std::string> words(const std::string& text) {
   return out;
 }
 
-fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs::path& work) {
-  const fs::path source = unit.write();
-  std::vector<std::string> command = {o.cxx};
-  if (!o.has_std) command.push_back("-std=c++17");
-  if (!o.has_level) command.push_back("-O1");
-  if (!o.has_debug) command.push_back("-g");
-  const auto add = [&](const std::vector<std::string>& more) { command.insert(command.end(), more.begin(), more.end()); };
-  add(words(TWIN_FLAGS));
-  add({"-x", "c++", "-Wno-unknown-pragmas", "-include", "twin/qualifiers.hpp", "-include", "twin/engine.hpp"});
+// What makes the rewritten source compile, whatever is made of it.
+std::vector<std::string> source_flags(const Options& o, const Unit& unit, const fs::path& shared) {
+  std::vector<std::string> flags = {"-x", "c++", "-include", "twin/qualifiers.hpp", "-include", "twin/engine.hpp"};
+  const auto add = [&](const std::vector<std::string>& more) { flags.insert(flags.end(), more.begin(), more.end()); };
+  if (!o.has_std) flags.push_back("-std=c++17");
   add(unit.search_options());
   // -isystem: the twin's headers raise none of the warnings that are asked for.
   add({"-isystem", include_home().string(), "-I" + shared.string()});
   add({std::string("-DTWIN_AUTO_SYNC=") + (o.auto_sync ? "1" : "0"), "-DTWIN_UNIT_TYPE=" + unit.type()});
+  return flags;
+}
+
+// Of the user's options those that another compiler than the chosen one must see.
+std::vector<std::string> portable_flags(const Options& o) {
+  std::vector<std::string> flags;
+  for (std::size_t i = 0; i < o.flags.size(); ++i) {
+    const std::string& f = o.flags[i];
+    const bool separate = f == "-I" || f == "-isystem" || f == "-include" || f == "-D" || f == "-U" || f == "-iquote";
+    if (separate && i + 1 < o.flags.size()) {
+      flags.insert(flags.end(), {f, o.flags[i + 1]});
+      ++i;
+    } else if (starts_with(f, "-I") || starts_with(f, "-D") || starts_with(f, "-U") || starts_with(f, "-std=")) {
+      flags.push_back(f);
+    }
+  }
+  return flags;
+}
+
+fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs::path& work) {
+  const fs::path source = unit.write();
+  std::vector<std::string> command = {o.cxx};
+  if (!o.has_level) command.push_back("-O1");
+  if (!o.has_debug) command.push_back("-g");
+  const auto add = [&](const std::vector<std::string>& more) { command.insert(command.end(), more.begin(), more.end()); };
+  add(words(TWIN_FLAGS));
+  add({"-Wno-unknown-pragmas"});
+  const std::vector<std::string> flags = source_flags(o, unit, shared);
+  add(flags);
   add(o.flags);
   struct Pass {
     const char* name;
@@ -58,6 +85,12 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
     } else {
       objects.push_back(object.string());
     }
+  }
+  if (o.device_check != DeviceCheck::Off && unit.has_kernels()) {
+    std::vector<std::string> check = flags;
+    const std::vector<std::string> more = portable_flags(o);
+    check.insert(check.end(), more.begin(), more.end());
+    if (!device_check(o, unit, source, check, work / "check")) std::exit(1);
   }
   if (objects.size() == 1) return objects[0];
   const fs::path whole = work / "whole.o";
@@ -112,6 +145,9 @@ int main(int argc, char** argv) {
   for (const Unit& unit : units) {
     for (const std::string& name : unit.launch_headers())
       write_file(launch / ("aclrtlaunch_" + name + ".h"), launch_header(name));
+  }
+  for (const Unit& unit : units) {
+    for (const std::string& name : unit.missing_headers()) write_file(launch / name, missing_header(name));
   }
   for (const Unit& unit : units) {
     for (const Kernel& k : unit.kernels()) write_file(launch / ("aclrtlaunch_" + k.name + ".h"), launch_header(k));

@@ -9,6 +9,16 @@ namespace fs = std::filesystem;
 namespace twincc {
 namespace {
 
+// Folders and names of the vendor's headers, as kernels and their host files include them.
+bool is_vendors(const std::string& name) {
+  for (const char* prefix :
+       {"lib/", "adv_api/", "basic_api/", "kernel_tiling/", "tiling/", "register/", "exe_graph/", "graph/", "runtime/",
+        "hccl/", "aclnn/", "aclnnop/", "experiment/", "kernel_operator_", "kernel_basic_", "acl/", "platform/"}) {
+    if (starts_with(name, prefix) && name.find("..") == std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string line_mark(const fs::path& path) { return "#line 1 \"" + path.string() + "\"\n"; }
 
 }  // namespace
@@ -25,6 +35,12 @@ bool Unit::mix() const {
 
 bool Unit::has_kernels() const {
   return std::any_of(all_.begin(), all_.end(), [](const auto& s) { return !s.second.kernels.empty(); });
+}
+
+bool Unit::is_device_line(const std::string& path, int line) const {
+  const auto s = all_.find(fs::path(path).lexically_normal());
+  return s != all_.end() && std::any_of(s->second.device_lines.begin(), s->second.device_lines.end(),
+                                        [&](const auto& range) { return range.first <= line && line <= range.second; });
 }
 
 std::string Unit::type() const {
@@ -108,6 +124,9 @@ void Unit::headers(const Source& s, const fs::path& folder) {
       break;
     }
     const std::string name = fs::path(include.name).filename().string();
+    std::error_code error;
+    if (!found && is_vendors(include.name) && !fs::exists(include_home() / include.name, error))
+      missing_headers_.push_back(include.name);
     if (!found && starts_with(name, "aclrtlaunch_") && ends_with(name, ".h"))
       launch_headers_.push_back(name.substr(12, name.size() - 14));
   }
@@ -136,6 +155,11 @@ std::string launch_header(const std::string& name) {
                         "(::twin::BlocksAt blocks, const void*, const Arguments&... arguments) {\n" +
                         "  return ::twin::launch_by_name(\"" + name + "\", &twin_needs_" + name +
                         ", blocks, {::twin::Argument(arguments)...});\n}\n");
+}
+
+std::string missing_header(const std::string& name) {
+  return "#error \"<" + name +
+         "> of the vendor is not in the twin: docs/twin_api.md lists what is; with -I give a header of your own\"\n";
 }
 
 }  // namespace twincc

@@ -27,7 +27,11 @@ class Unit {
   std::vector<Kernel> kernels() const;
   // Names in #include "aclrtlaunch_NAME.h" whose header is nowhere.
   const std::vector<std::string>& launch_headers() const { return launch_headers_; }
+  // Headers of the vendor that are included and that neither the user nor the twin has.
+  const std::vector<std::string>& missing_headers() const { return missing_headers_; }
   const std::filesystem::path& file() const { return file_; }
+  // The line is part of a function for the device.
+  bool is_device_line(const std::string& path, int line) const;
 
   // Writes what was changed; the source to compile. Afterwards search_options() finds its headers.
   std::filesystem::path write();
@@ -45,11 +49,13 @@ class Unit {
   std::map<std::filesystem::path, Source> all_;
   std::map<std::filesystem::path, std::vector<std::filesystem::path>> includes_;
   std::vector<std::filesystem::path> mirrored_folders_;
-  std::vector<std::string> launch_headers_;
+  std::vector<std::string> launch_headers_, missing_headers_;
 };
 
 // aclrtlaunch_NAME.h: for a kernel of the same command, and for one that is compiled in another.
 std::string launch_header(const Kernel& kernel);
 std::string launch_header(const std::string& name);
+// In place of a header that the twin does not have: an error that says so, if it is really included.
+std::string missing_header(const std::string& name);
 
 }  // namespace twincc

@@ -11,9 +11,13 @@
 #include "twin/qualifiers.hpp"
 
 // Public functions of the interface: the coverage page is made from these marks.
+#if defined(TWIN_DEVICE_CHECK)
+#define TWIN_API inline __attribute__((noinline))  // one instruction, not part of the kernel's own code
+#else
 #define TWIN_API inline
+#endif
 
-using GM_ADDR = std::uint8_t*;
+using GM_ADDR = __gm__ std::uint8_t*;
 
 enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };

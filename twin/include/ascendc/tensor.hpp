@@ -32,14 +32,14 @@ class GlobalTensor {
  public:
   using PrimType = T;
   GlobalTensor() { view_.space = ::twin::Space::GM, view_.dtype = ::twin::DTypeOf<T>::kValue; }
-  TWIN_API void SetGlobalBuffer(T* buffer, std::uint64_t size, Site site = Site::here()) {
+  TWIN_API void SetGlobalBuffer(__gm__ T* buffer, std::uint64_t size, Site site = Site::here()) {
     view_.addr = reinterpret_cast<std::uint64_t>(buffer);
     view_.bytes = size * sizeof(T);
     view_.tensor = ::twin::declare_tensor("GlobalTensor", view_.space, ::twin::Maker::Static, 0, 0, site);
   }
-  TWIN_API void SetGlobalBuffer(T* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
-  TWIN_API T* GetPhyAddr() const { return reinterpret_cast<T*>(view_.addr); }
-  TWIN_API T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
+  TWIN_API void SetGlobalBuffer(__gm__ T* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
+  TWIN_API __gm__ T* GetPhyAddr() const { return reinterpret_cast<__gm__ T*>(view_.addr); }
+  TWIN_API __gm__ T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
   TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
   TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
     return ElementReference<T>(view_, index * sizeof(T), site);

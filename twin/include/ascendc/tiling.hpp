@@ -17,19 +17,19 @@ using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kern
 #define REGISTER_TILING_FOR_TILINGKEY(condition, Struct)
 #define GET_TILING_DATA(name, address)                  \
   typename ::twin::TilingOf<TwinTilingData>::Type name; \
-  std::memcpy(static_cast<void*>(&name), address, sizeof name)
+  ::twin::copy_tiling(&name, address, sizeof name)
 // A member alone: the address of the whole is given.
 #define GET_TILING_DATA_MEMBER(Struct, member, name, address) \
   decltype(Struct::member) name;                              \
-  std::memcpy(static_cast<void*>(&name), (address) + offsetof(Struct, member), sizeof name)
+  ::twin::copy_tiling(&name, (address) + offsetof(Struct, member), sizeof name)
 #define GET_TILING_DATA_PTR_WITH_STRUCT(Struct, name, address) __gm__ Struct* name = (__gm__ Struct*)(address)
-#define COPY_TILING_WITH_STRUCT(Struct, source, name)                      \
-  Struct name##Copy;                                                       \
-  std::memcpy(static_cast<void*>(&name##Copy), source, sizeof name##Copy); \
+#define COPY_TILING_WITH_STRUCT(Struct, source, name)            \
+  Struct name##Copy;                                             \
+  ::twin::copy_tiling(\& name##Copy, source, sizeof name##Copy); \
   const Struct* name = &name##Copy
 #define GET_TILING_DATA_WITH_STRUCT(Struct, name, address) \
   Struct name;                                             \
-  std::memcpy(static_cast<void*>(&name), address, sizeof name)
+  ::twin::copy_tiling(&name, address, sizeof name)
 #define TILING_KEY_IS(key) (::twin::tiling_key() == (key))
 
 #define ASCENDC_ASSERT(condition, action) \
@@ -42,7 +42,7 @@ using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kern
 
 namespace AscendC {
 
-TWIN_API std::uint8_t* GetUserWorkspace(std::uint8_t* workspace) { return workspace; }
+TWIN_API GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
 
 namespace detail {
 template <class...>

@@ -265,7 +265,7 @@ class AnyPointer {
   AnyPointer(const void* pointer) : pointer_(pointer) {}  // NOLINT: that is its purpose
   template <class T>
   operator T*() const {  // NOLINT
-    return static_cast<T*>(const_cast<void*>(pointer_));
+    return (T*)const_cast<void*>(pointer_);
   }
 
  private:

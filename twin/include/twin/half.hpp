@@ -52,8 +52,12 @@ template <float (*kDecode)(std::uint16_t), std::uint16_t (*kEncode)(float)>
 class Float16 {
  public:
   Float16() = default;
+#if defined(TWIN_DEVICE_CHECK)
+  Float16(float value) : bits_(kEncode(value)) {}  // NOLINT: a literal 1.0 is rounded here, not computed with
+#else
   template <class N, class = std::enable_if_t<std::is_arithmetic<N>::value>>
   Float16(N value) : bits_(kEncode(static_cast<float>(value))) {}  // NOLINT: kernels write half x = 1.0
+#endif
   template <float (*D)(std::uint16_t), std::uint16_t (*E)(float)>
   explicit Float16(Float16<D, E> other) : bits_(kEncode(static_cast<float>(other))) {}
   operator float() const { return kDecode(bits_); }  // NOLINT: nor do they convert back by hand

@@ -3,8 +3,30 @@
 // anything.
 #pragma once
 
+#if defined(TWIN_DEVICE_CHECK)
+// For `twincc --device-check`: the check finds kernels and their functions by these marks, in declarations and definitions.
+#if __has_attribute(omp_assume)
+#define TWIN_MARK(mark) __attribute__((omp_assume(mark)))
+#else
+#define TWIN_MARK(mark) __attribute__((assume(mark)))
+#endif
+#define __aicore__ TWIN_MARK("twin_aicore")
+#define __global__ TWIN_MARK("twin_kernel") __attribute__((used))
+#else
 #define __aicore__
 #define __global__
+#endif
+
+#if defined(TWIN_DEVICE_CHECK) && TWIN_DEVICE_CHECK == 2
+// Its pass over pointers: each memory is another one to the compiler.
+#define __gm__ __attribute__((address_space(1)))
+#define __ubuf__ __attribute__((address_space(2)))
+#define __cbuf__ __attribute__((address_space(3)))
+#define __ca__ __attribute__((address_space(4)))
+#define __cb__ __attribute__((address_space(5)))
+#define __cc__ __attribute__((address_space(6)))
+#define __fbuf__ __attribute__((address_space(7)))
+#else
 #define __gm__
 #define __ubuf__
 #define __cbuf__
@@ -12,6 +34,8 @@
 #define __cb__
 #define __cc__
 #define __fbuf__
+#endif
+
 #define __inout__
 #define __in__
 #define __out__

@@ -3,7 +3,17 @@
 // finds.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 namespace twin {
+
+// From a pointer of any memory.
+template <class Pointer>
+void copy_tiling(void* to, Pointer from, std::size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from)), bytes);
+}
 
 template <class T>
 struct TilingType {

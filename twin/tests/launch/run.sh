@@ -17,6 +17,12 @@ twincc=$1 dir=$2
 refuses "AscendC::MmadWithSparse is not covered by the twin yet" "AscendC::MmadWithSparse(1, 2);"
 refuses "Exp does not take this element type on the 910B" "AscendC::LocalTensor<int32_t> t; AscendC::Exp(t, t, 8);"
 refuses "the launch passes another number of arguments" "} void f() { k<<<1, nullptr, nullptr>>>(nullptr, nullptr);"
+refuses "<lib/no_such_part.h> of the vendor is not in the twin" "
+#include \"lib/no_such_part.h\"
+"
+refuses "matmul::Matmul (lib/matmul_intf.h) is not covered by the twin" "} 
+#include \"lib/matmul_intf.h\"
+void f() { matmul::Matmul<int> m;"
 
 # Host and kernel compiled apart: the header that neither command can make in full still launches, and complaints name the kernel.
 "$1" -c "$here/kernel.cpp" -o "$2/kernel.o"

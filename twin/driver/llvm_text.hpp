@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of LLVM's textual form as a call graph with source lines needs: the functions of a module, what each refers to,
+// and where. Works with typed and opaque pointers (clang 14 to 20); any text is legal input.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace twincc {
+
+struct Place {
+  std::string file;
+  int line = 0;
+  bool operator<(const Place& o) const { return file != o.file ? file < o.file : line < o.line; }
+};
+
+struct Reference {
+  std::string symbol;
+  Place at;
+};
+
+struct IrFunction {
+  std::string symbol;
+  Place at;
+  bool defined = false;
+  bool artificial = false;            // made by the compiler: implicit constructors and the like
+  std::map<std::string, bool> marks;  // the words of its "llvm.assume"
+  std::vector<Reference> references;  // calls, and functions and globals named otherwise
+  std::vector<Place> doubles;         // instructions on double or long double
+};
+
+std::map<std::string, IrFunction> read_module(const std::string& text);
+
+}  // namespace twincc
