@@ -43,7 +43,13 @@ std::string symbol(const std::string& s, std::size_t& at) {
 }
 
 // The word stands by itself and is no part of a quoted string or a name.
-bool has_word(const std::string& s, const std::string& word) {
+bool has_word(const std::string& line, const std::string& word) {
+  std::string s;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted ^= c == '"';
+    if (!quoted) s += c;
+  }
   for (std::size_t at = s.find(word); at != std::string::npos; at = s.find(word, at + 1)) {
     const std::size_t end = at + word.size();
     const bool left = at == 0 || (!identifier_char(s[at - 1]) && s[at - 1] != '.' && s[at - 1] != '"' && s[at - 1] != '@');
