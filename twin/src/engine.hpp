@@ -152,6 +152,9 @@ class Instruction {
   void require(bool holds, Kind kind, const char* what, const char* fix, const View* about = nullptr) {
     if (!holds) refuse(kind, what, fix, about);
   }
+  void require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr) {
+    if (!holds) refuse(kind, what, fix, about);
+  }
   // Reports like refuse, but lets the instruction go on as the hardware would.
   void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   bool refused() const { return refused_; }
