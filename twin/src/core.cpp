@@ -44,8 +44,9 @@ std::string how_to_order(const Core& core, const Event& old, Pipe pipe) {
 }
 
 Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at, std::uint32_t other,
-                     const std::string& fix) {
+                     const std::string& fix, Pipe from = Pipe::ALL, Pipe to = Pipe::ALL) {
   Finding f{Kind::Flag, what, to_string(site_of(at)), other ? to_string(site_of(other)) : "", core.label(), "", "", "", fix};
+  if (to != Pipe::ALL) f.pipe_a = name(to), f.pipe_b = name(from);
   return f;
 }
 
@@ -207,14 +208,14 @@ void never_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t at) {
   const std::string nearest = nearest_set(c, from, to, id, &other);
   report(flag_finding(
       c, format("WaitFlag<HardEvent::%s>(%d): nothing sets this flag%s", event_name(from, to).c_str(), id, nearest.c_str()),
-      at, other, "set it on every path that leads here; the core would hang"));
+      at, other, "set it on every path that leads here; the core would hang", from, to));
 }
 
 bool known_event(const Core& c, const char* what, Pipe from, Pipe to, std::uint32_t at) {
   if (hard_events(c.kind).count({from, to})) return true;
   report(flag_finding(
       c, format("%s<HardEvent::%s>: a %s core has no such event", what, event_name(from, to).c_str(), kind_text(c.kind)), at,
-      0, "use an event between pipes that this core has"));
+      0, "use an event between pipes that this core has", from, to));
   return false;
 }
 
@@ -227,13 +228,13 @@ void set_flag(Pipe from, Pipe to, int id, Site site) {
   known_event(c, "SetFlag", from, to, at);
   if (id < 0 || id > 7) {
     report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d): ids are 0 to 7", label.c_str(), id), at, 0,
-                        "take the id from AllocEventID or FetchEventID"));
+                        "take the id from AllocEventID or FetchEventID", from, to));
     return;
   }
   Flag& flag = c.flags[{from, to, id}];
   if (flag.set) {
     report(flag_finding(c, format("SetFlag<HardEvent::%s>(%d) while the flag is still set", label.c_str(), id), at,
-                        flag.site, "wait for each set before the next one, or use another id"));
+                        flag.site, "wait for each set before the next one, or use another id", from, to));
   }
   flag.set = true;
   flag.site = flag.last_set = at;
@@ -249,7 +250,7 @@ void set_flag(Pipe from, Pipe to, int id, Site site) {
                      format("WaitFlag<HardEvent::%s>(%d) stands before its SetFlag, at %s: what pipe %s got in between "
                             "runs after the set on the chip; the twin, which executes in program order, has run it before",
                             label.c_str(), id, to_string(site).c_str(), name(to)),
-                     flag.early_wait, at, "put the SetFlag before the WaitFlag"));
+                     flag.early_wait, at, "put the SetFlag before the WaitFlag", from, to));
   }
   const std::uint32_t wait_site = flag.early_wait;
   flag.early_wait = 0;
@@ -263,7 +264,7 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
   const std::uint32_t at = site_id(site);
   if (id < 0 || id > 7) {
     report(flag_finding(c, format("WaitFlag<HardEvent::%s>(%d): ids are 0 to 7", event_name(from, to).c_str(), id), at, 0,
-                        "take the id from AllocEventID or FetchEventID"));
+                        "take the id from AllocEventID or FetchEventID", from, to));
     return;
   }
   Flag& flag = c.flags[{from, to, id}];
@@ -312,7 +313,7 @@ int alloc_event(Pipe from, Pipe to, bool keep, Site site) {
     return id;
   }
   report(flag_finding(c, format("AllocEventID<HardEvent::%s>: all 8 ids are taken", event_name(from, to).c_str()),
-                      site_id(site), 0, "ReleaseEventID what is no longer used"));
+                      site_id(site), 0, "ReleaseEventID what is no longer used", from, to));
   return 7;
 }
 
@@ -328,7 +329,7 @@ void check_flags_at_end(Core& c) {
     report(flag_finding(c,
                         format("flag %s(%d) is still set when the kernel ends, and leaks into the next one",
                                event_name(from, to).c_str(), id),
-                        flag.site, 0, "wait for it before the end"));
+                        flag.site, 0, "wait for it before the end", from, to));
   }
 }
 

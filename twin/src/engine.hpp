@@ -413,7 +413,8 @@ Launched& launched();
 
 void report(Finding finding);
 void mute_reports(bool mute);
-std::string tensor_text(std::uint32_t tensor);  // "VECIN tensor of softmax.asc:12 at UB [0x0, 0x400)"; "" for 0
+void place(Finding* finding, const View& view);  // fills in its tensor and range
+std::string tensor_text(std::uint32_t tensor);   // "VECIN tensor of softmax.asc:12 at UB [0x0, 0x400)"; "" for 0
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 const std::vector<std::string>& cost_rows();  // the names behind Record::cost

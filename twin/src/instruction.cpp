@@ -40,10 +40,7 @@ Instruction::Instruction(Pipe pipe, const char* name, Site site)
 
 void Instruction::complain(Kind kind, const std::string& what, const std::string& fix, const View* about) {
   Finding f{kind, what, to_string(site_), "", core_.label(), twin::name(pipe_), "", "", fix};
-  if (about) {
-    f.tensor = tensor_text(about->tensor);
-    if (about->space != Space::GM) f.range = hex_range(twin::name(about->space), about->addr, about->addr + about->bytes);
-  }
+  if (about) place(&f, *about);
   report(std::move(f));
 }
 
@@ -57,18 +54,21 @@ void Instruction::require_aligned(const View& view, std::uint32_t alignment, con
 
 Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   const char* const verb = write ? "writes" : "reads";
+  View part = view;  // for reports
+  part.addr += offset;
+  part.bytes = bytes;
   if (view.bytes && offset + bytes > view.bytes) {
     refuse(Kind::OutOfBounds,
            format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
                   static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-           "make the tensor larger, or the count, repeats or strides smaller", &view);
+           "make the tensor larger, or the count, repeats or strides smaller", &part);
     return nullptr;
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     if (b.state == Buffer::Idle || b.generation != view.generation) {
       refuse(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
-             "use it before FreeTensor", &view);
+             "use it before FreeTensor", &part);
       return nullptr;
     }
   }
@@ -79,7 +79,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
            format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
                   static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
                   m.bytes ? "" : " on this kind of core"),
-           "keep tensors inside the memory", &view);
+           "keep tensors inside the memory", &part);
     return nullptr;
   }
   bool freed = false;
@@ -95,7 +95,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     refuse(freed ? Kind::UseAfterFree : Kind::OutOfBounds,
            freed ? format("%s %s GM that was freed", name_, verb)
                  : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
-           "check the offset and the size given to aclrtMalloc", &view);
+           "check the offset and the size given to aclrtMalloc", &part);
     return nullptr;
   }
   const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
@@ -103,7 +103,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     refuse(Kind::OutOfBounds,
            format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
                   static_cast<unsigned long long>(at + bytes), m->name.c_str()),
-           "check the offset and the size given to aclrtMalloc", &view);
+           "check the offset and the size given to aclrtMalloc", &part);
     return nullptr;
   }
   return m;

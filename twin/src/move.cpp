@@ -141,8 +141,18 @@ void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site si
     const std::string what =
         format("DataCopy of %llu bytes: it moves whole blocks of 32 bytes, so it moves %llu",
                static_cast<unsigned long long>(b.bytes), static_cast<unsigned long long>(up_to_32(b.bytes)));
-    report({Kind::Alignment, what, to_string(site), "", core().label(), dst.space == Space::GM ? "MTE3" : "MTE2", "", "",
-            dst.space == Space::GM ? "DataCopyPad: a plain copy overwrites what follows in GM" : "DataCopyPad"});
+    const bool out = dst.space == Space::GM;
+    Finding f{Kind::Alignment,
+              what,
+              to_string(site),
+              "",
+              core().label(),
+              out ? "MTE3" : "MTE2",
+              "",
+              "",
+              out ? "DataCopyPad: a plain copy overwrites what follows in GM" : "DataCopyPad"};
+    place(&f, out ? dst : src);
+    report(std::move(f));
     b.bytes = up_to_32(b.bytes);
   }
   execute_blocks("DataCopy", dst, src, b, b.bytes, nullptr, site);

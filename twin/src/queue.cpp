@@ -10,8 +10,13 @@ namespace {
 constexpr int kPipeFlags = 3;         // M_MTE1, ids 0 to 2
 constexpr int kTensorsAPosition = 8;  // the reference of AllocTensor, for this chip
 
-Finding queue_finding(const std::string& what, Site site, std::uint32_t other, const std::string& fix) {
-  return {Kind::Queue, what, to_string(site), other ? to_string(site_of(other)) : "", core().label(), "", "", "", fix};
+Finding queue_finding(const Queue* q, const std::string& what, Site site, std::uint32_t other, const std::string& fix) {
+  Finding f{Kind::Queue, what, to_string(site), other ? to_string(site_of(other)) : "", core().label(), "", "", "", fix};
+  if (!q) return f;
+  f.pipe_a = name(q->producer);
+  f.pipe_b = name(q->consumer);
+  if (!q->buffers.empty()) f.tensor = tensor_text(core().buffers[q->buffers[0]].tensor);
+  return f;
 }
 
 Buffer* buffer_of(Queue* q, const View& tensor) {
@@ -78,7 +83,7 @@ Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, i
   c.queues.push_back({what, space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
   Queue& q = c.queues.back();
   if (num < 1 || bytes == 0)
-    report(queue_finding(format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
+    report(queue_finding(&q, format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
                          site, 0, "give it at least one buffer"));
   for (int i = 0; i < num; ++i) {
     Buffer b;
@@ -96,11 +101,11 @@ Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, i
 View queue_alloc(Queue* q, DType dtype, Site site) {
   Core& c = core();
   if (!q) {
-    report(queue_finding("AllocTensor from a queue without buffers", site, 0, "InitBuffer first"));
+    report(queue_finding(q, "AllocTensor from a queue without buffers", site, 0, "InitBuffer first"));
     return {};
   }
   if (q->idle.empty()) {
-    report(queue_finding(format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site,
+    report(queue_finding(q, format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site,
                          c.buffers[q->buffers[0]].site,
                          "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
     return view_of(*q, q->buffers[0], dtype);
@@ -108,7 +113,8 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
   int taken = 1;
   for (const Buffer& other : c.buffers) taken += other.queue && other.state != Buffer::Idle && other.queue->what == q->what;
   if (taken == kTensorsAPosition + 1) {
-    report(queue_finding(format("AllocTensor of a tensor number %d at position %s: a position has events for %d", taken,
+    report(queue_finding(q,
+                         format("AllocTensor of a tensor number %d at position %s: a position has events for %d", taken,
                                 q->what, kTensorsAPosition),
                          site, q->site, "free tensors earlier, or merge queues; the core may hang"));
   }
@@ -133,14 +139,14 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
     const char* const why = !b                           ? "a tensor that is not this queue's"
                             : b->state == Buffer::Queued ? "a tensor that is already in the queue"
                                                          : "a tensor that AllocTensor did not give";
-    report(queue_finding(format("EnQue of %s", why), site, b ? b->site : 0,
+    report(queue_finding(q, format("EnQue of %s", why), site, b ? b->site : 0,
                          "AllocTensor, fill, EnQue, DeQue, use, FreeTensor: in this order, from one queue"));
     return;
   }
   if (static_cast<int>(q->waiting.size()) >= std::max(q->depth, 1)) {
     report(queue_finding(
-        format("EnQue of %zu tensors one after the other into a queue of depth %d", q->waiting.size() + 1, q->depth), site,
-        c.buffers[q->waiting.back()].site, "DeQue in between, or give the queue that depth: TQue<position, depth>"));
+        q, format("EnQue of %zu tensors one after the other into a queue of depth %d", q->waiting.size() + 1, q->depth),
+        site, c.buffers[q->waiting.back()].site, "DeQue in between, or give the queue that depth: TQue<position, depth>"));
   }
   b->state = Buffer::Queued;
   b->site = site_id(site);
@@ -152,7 +158,7 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
 View queue_deque(Queue* q, DType dtype, Site site) {
   Core& c = core();
   if (!q || q->waiting.empty()) {
-    report(queue_finding("DeQue from an empty queue", site, q ? q->site : 0, "EnQue first; the core would hang"));
+    report(queue_finding(q, "DeQue from an empty queue", site, q ? q->site : 0, "EnQue first; the core would hang"));
     return q && !q->buffers.empty() ? view_of(*q, q->buffers[0], dtype) : View{};
   }
   const std::uint32_t number = q->waiting.front();
@@ -170,12 +176,12 @@ void queue_free(Queue* q, const View& tensor, Site site) {
   Buffer* b = q ? buffer_of(q, tensor) : nullptr;
   if (!b || b->state == Buffer::Idle || b->generation != tensor.generation) {
     report(queue_finding(
-        !b ? "FreeTensor of a tensor that is not this queue's" : "FreeTensor of a tensor that was already given back", site,
-        b ? b->site : 0, "free each tensor once, in the queue it came from"));
+        q, !b ? "FreeTensor of a tensor that is not this queue's" : "FreeTensor of a tensor that was already given back",
+        site, b ? b->site : 0, "free each tensor once, in the queue it came from"));
     return;
   }
   if (b->state == Buffer::Queued) {
-    report(queue_finding("FreeTensor of a tensor that is still in the queue", site, b->site, "DeQue it first"));
+    report(queue_finding(q, "FreeTensor of a tensor that is still in the queue", site, b->site, "DeQue it first"));
     for (auto at = q->waiting.begin(); at != q->waiting.end(); ++at) {
       if (*at == tensor.buffer) {
         q->waiting.erase(at);
@@ -204,6 +210,7 @@ void check_queues_at_end(Core& c) {
     f.what = format("at the end of the kernel a tensor %s", state);
     f.line_a = to_string(site_of(b.site));
     f.core = c.label();
+    f.tensor = tensor_text(b.tensor);
     f.fix = "one DeQue and one FreeTensor for each EnQue";
     report(std::move(f));
   }

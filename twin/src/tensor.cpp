@@ -71,4 +71,15 @@ std::string tensor_text(std::uint32_t tensor) {
                 hex_range(name(t.space), t.begin, t.end).c_str());
 }
 
+void place(Finding* f, const View& view) {
+  f->tensor = tensor_text(view.tensor);
+  const std::uint64_t bytes = std::max<std::uint64_t>(view.bytes, 1);
+  if (view.space != Space::GM) {
+    f->range = hex_range(name(view.space), view.addr, view.addr + bytes);
+  } else if (const Memory* m = GlobalMemory::get().find(view.addr)) {
+    const std::uint64_t at = view.addr - reinterpret_cast<std::uint64_t>(m->data);
+    f->range = hex_range(m->name, at, at + bytes);
+  }
+}
+
 }  // namespace twin

@@ -23,4 +23,12 @@ done
 expect "$(line 'GetValue(0);$' | tail -1)" "$(line 'ReduceMax(')" "off: V to S"
 expect "$(line 'Exp(scores')" "$(line 'Adds(scores')" "off: V to V"
 expect "$(line 'DataCopy(gs')" "$(line 'pair.SetValue(0')" "off: S to MTE3"
+# The page that tells this story gives the number of findings with auto-sync on, then off.
+page=$(dirname "$0")/../../docs/twin_bug_hunt.md
+said=$(grep -o '[0-9]* findings' "$page" | head -2 | tr '\n' ';')
+printed=$(for sync in on off; do TWIN=auto-sync=$sync "$3" 2>&1 | sed -n 's/^twin: \([0-9]* findings\)$/\1/p'; done | tr '\n' ';')
+if [ "$said" != "$printed" ]; then
+  echo "$page says '$said', the program prints '$printed'"
+  status=1
+fi
 exit $status
