@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+
 #include "cli/unfused_steps.hpp"
+#include "tessera/implementations.hpp"
 
 namespace tessera::cli {
 
@@ -11,10 +14,14 @@ extern const UnfusedSteps kUnfusedSteps_avx2;
 
 const UnfusedSteps& unfused_steps() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-    return kUnfusedSteps_avx512;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kUnfusedSteps_avx2;
+  const auto runs = [](std::string_view name) {
+    for (const auto& info : implementations()) {
+      if (info.name == name) return info.available;
+    }
+    return false;
+  };
+  if (runs("avx512")) return kUnfusedSteps_avx512;
+  if (runs("avx2")) return kUnfusedSteps_avx2;
 #endif
   return kUnfusedSteps_portable;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cpu/kernels/peak.hpp"
+#include "runtime/cpu/machine.hpp"
 
 namespace tessera {
 namespace {
@@ -25,21 +26,13 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
-#if defined(__x86_64__)
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool has_avx512() { return has_avx2() && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"); }
-bool has_avx512bf16() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
-#endif
-bool has_portable() { return true; }
-
 struct Isa {
   std::string_view name;
-  bool (*available)();
   const cpu::PeakTable& (*table)();
 };
 
 constexpr Isa kIsas[] = {
-#define TESSERA_ISA(name) {#name, has_##name, cpu::name::peak_table},
+#define TESSERA_ISA(name) {#name, cpu::name::peak_table},
 #include "cpu/kernels/kernels.inc"
 #undef TESSERA_ISA
 };
@@ -48,9 +41,11 @@ Result<const cpu::PeakTable*> find_table(std::string_view implementation) {
   if (implementation == "reference") implementation = "portable";
   for (const Isa& isa : kIsas) {
     if (!implementation.empty() && isa.name != implementation) continue;
-    if (isa.available()) return &isa.table();
+    const std::string_view missing = runtime::missing_for(isa.name);
+    if (missing.empty()) return &isa.table();
     if (!implementation.empty()) {
-      return Status::unsupported("implementation: this processor cannot run \"" + std::string(implementation) + "\"");
+      return Status::unsupported("implementation: \"" + std::string(implementation) + "\" needs " + std::string(missing) +
+                                 ", which this processor or its system lacks");
     }
   }
   return Status::invalid("implementation: there is no \"" + std::string(implementation) + "\"");

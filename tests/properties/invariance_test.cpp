@@ -18,21 +18,6 @@ void expect_same(const Instance& instance, const How& how, const Output& wanted)
   EXPECT_EQ(first_difference(must_run(instance, how), wanted), "") << context(instance, how);
 }
 
-/// O and LSE of sequence b alone, in the order of a batch of one.
-Output rows_of(const Instance& batch, const Output& output, std::int64_t b) {
-  const Problem& p = batch.problem();
-  Output one;
-  const std::int64_t row = p.cu_seqlens_q.empty() ? b * p.seqlen_q : p.cu_seqlens_q[b];
-  const std::int64_t elems = p.num_q_heads * p.head_dim_v;
-  one.o.assign(output.o.begin() + row * elems, output.o.begin() + (row + p.query_length(b)) * elems);
-  for (std::int64_t h = 0; h < p.num_q_heads; ++h) {
-    for (std::int64_t i = 0; i < p.query_length(b); ++i) {
-      one.lse.push_back(output.lse[static_cast<std::size_t>(batch.lse_index(b, i, h))]);
-    }
-  }
-  return one;
-}
-
 /// Decode, speculative decode, chunked prefill and prefill, with something special each.
 const char* const kShapes[] = {
     "hq8 hkv2 d64 sq1 skv1000",

@@ -1,138 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is refused is an error value; a run asks for none. The operators new below fail or count on request, so this
-// file is a binary of its own.
-#include <atomic>
-#include <cstdlib>
-#include <new>
+// Memory that is refused is an error value; a run asks for none.
+#include <algorithm>
 
+#include "support/counted_memory.hpp"
 #include "support/kit.hpp"
-#include "tessera/merge.hpp"
-
-namespace {
-
-std::atomic<long> allocations_left{-1};  // -1: unlimited
-std::atomic<long> allocations{0};
-
-void* take(std::size_t size, std::size_t alignment) {
-  ++allocations;
-  if (allocations_left >= 0 && allocations_left-- <= 0) {
-    allocations_left = 0;
-    return nullptr;
-  }
-  return alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
-             ? std::malloc(size > 0 ? size : 1)
-             : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-void* take_or_throw(std::size_t size, std::size_t alignment) {
-  if (void* p = take(size, alignment)) return p;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // GCC inlines one of a pair under sanitizers and misses the other
-#endif
-void* operator new(std::size_t size) { return take_or_throw(size, 1); }
-void* operator new[](std::size_t size) { return take_or_throw(size, 1); }
-void* operator new(std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t size, std::align_val_t a) { return take_or_throw(size, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size, 1); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#include "tessera/trace.hpp"
 
 namespace tessera::test {
 namespace {
 
-/// Calls fn with 0, 1, 2 ... allocations granted until it succeeds; every failure must be out_of_memory.
-template <class Fn>
-void expect_survives_refusals(Fn fn, int most) {
-  for (int granted = 0; granted <= most; ++granted) {
-    allocations_left = granted;
-    const Status status = fn();
-    allocations_left = -1;
-    if (status.ok()) return;
-    ASSERT_EQ(status.code(), StatusCode::out_of_memory) << "with " << granted << " allocations: " << status.message();
+/// Refuses the n-th allocation of the call and all after it, for n = 0, 1, ... until the call needs no more; every refusal
+/// is an error. Returns how many it needs.
+template <class Call>
+int refuse_each(Call call) {
+  for (int granted = 0; granted < 2000; ++granted) {
+    bool refused = false;
+    const Status status = [&] {
+      const RefuseAllocations refuse(granted);
+      Status s = call();
+      refused = refuse.any_refused();
+      return s;
+    }();
+    if (!refused) {
+      EXPECT_TRUE(status.ok()) << status.message();
+      return granted;
+    }
+    EXPECT_EQ(status.code(), StatusCode::out_of_memory) << "with " << granted << " allocations: " << status.message();
   }
-  FAIL() << "still out of memory after " << most << " allocations";
+  ADD_FAILURE() << "still out of memory after 2000 allocations";
+  return -1;
 }
 
-TEST(Memory, RefusedInParse) {
-  expect_survives_refusals(
-      [] { return Problem::parse("bf16 b40 hq32 hkv8 d128 sq1 ragged1-4096 page128 causal seed3").status(); }, 100);
-}
+const char* const kProblems[] = {
+    "f32 hq4 hkv2 d64 sq1 skv100",                      // one thread
+    "f32 b2 hq8 hkv2 d64 sq1 skv6000 ragged2000-6000",  // spread over chunks, merged
+    "bf16 b3 hq8 hkv2 d64 sq1 skv3000 page16",
+    "f32 hq4 hkv2 d32 sq40 skv300 kvchunk64 causal",  // more rows than decode takes
+    "bf16 hq4 hkv2 d64 sq200 skv300 causal",
+};
 
-TEST(Memory, RefusedInPlan) {
-  for (const std::string& implementation : runnable()) {
-    const Problem problem = parse("bf16 b40 hq32 hkv8 d128 sq1 ragged1-4096 page128");
-    PlanOptions options;
-    options.implementation = implementation;
-    expect_survives_refusals([&] { return plan(problem, options).status(); }, 2000);
-  }
-}
+/// An instance with outputs and a plan for it.
+struct Planned {
+  Instance instance;
+  std::vector<float> o, lse;  // room for any dtype
+  AttentionTensors tensors;
+  Plan plan;
+  GuardedBuffer workspace;
 
-TEST(Memory, RefusedInAttention) {
-  const Instance instance(parse("f32 hq4 hkv2 d32 sq2 skv500"), random_values(51));
-  std::vector<float> o(static_cast<std::size_t>(instance.output_elems()));
-  AttentionTensors tensors = instance.tensors();
-  tensors.o.data = o.data();
-  for (const std::string& implementation : runnable()) {
-    PlanOptions options;
-    options.implementation = implementation;
-    options.max_threads = 1;
-    expect_survives_refusals([&] { return attention(instance.problem(), tensors, options); }, 2000);
+  Planned(const std::string& problem, const std::string& implementation, int threads)
+      : instance(parse(problem), random_values(51)),
+        o(static_cast<std::size_t>(instance.output_elems()), 0.0f),
+        lse(static_cast<std::size_t>(instance.problem().total_queries() * instance.problem().num_q_heads)),
+        tensors(instance.tensors()),
+        plan(tessera::plan(instance.problem(), {threads, implementation}).value()),
+        workspace(plan.workspace_bytes(), kWorkspaceAlignment) {
+    tensors.o.data = o.data();
+    tensors.lse = lse.data();
   }
-}
+  Status run(const RunOptions& options = {}) { return plan.run(tensors, workspace.as(), workspace.size(), options); }
+};
 
 TEST(Memory, ARunAllocatesNothing) {
-  for (const std::string shape :
-       {"b3 hq8 hkv2 d64 sq1 skv3000 page16", "hq4 hkv2 d64 sq200 skv300 causal", "hq4 d16 sq3 skv900"}) {
+  for (const char* problem : kProblems) {
     for (const std::string& implementation : runnable()) {
-      const Instance instance(parse("bf16 " + shape), random_values(52));
-      PlanOptions options;
-      options.implementation = implementation;
-      options.max_threads = 1;
-      const Result<Plan> made = plan(instance.problem(), options);
-      ASSERT_TRUE(made.ok()) << made.status().message();
-      std::vector<std::uint16_t> o(static_cast<std::size_t>(instance.output_elems()));
-      AttentionTensors tensors = instance.tensors();
-      tensors.o.data = o.data();
-      const GuardedBuffer workspace(made->workspace_bytes(), kWorkspaceAlignment);
-      const long before = allocations;
-      const Status status = made->run(tensors, workspace.as(), workspace.size(), {1});
-      EXPECT_EQ(allocations - before, 0) << implementation << " " << shape;
-      EXPECT_TRUE(status.ok()) << status.message();
+      Planned planned(problem, implementation, 2);
+      TraceRecorder recorder(2, 10000);
+      // The pool's first runs start its threads and fill its caches, now and then late.
+      for (int warm = 0; warm < 20; ++warm) ASSERT_TRUE(planned.run().ok());
+      int fewest = 1 << 30;
+      for (int round = 0; round < 5; ++round) {
+        const CountAllocations counted;
+        const Status status = planned.run({0, nullptr, &recorder});
+        fewest = std::min(fewest, counted.count());
+        ASSERT_TRUE(status.ok()) << status.message();
+      }
+      EXPECT_EQ(fewest, 0) << implementation << " " << problem;
     }
   }
 }
 
 TEST(Memory, RunningOnWhenMemoryIsRefusedChangesNothing) {
-  const Instance instance(parse("bf16 b3 hq8 hkv2 d64 sq1 skv3000 page16"), random_values(53));
-  for (const std::string& implementation : runnable_kernels()) {
-    PlanOptions options;
-    options.implementation = implementation;
-    options.max_threads = 1;
-    const Result<Plan> made = plan(instance.problem(), options);
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    std::vector<std::uint16_t> o(static_cast<std::size_t>(instance.output_elems())), wanted = o;
-    AttentionTensors tensors = instance.tensors();
-    const GuardedBuffer workspace(made->workspace_bytes(), kWorkspaceAlignment);
-    tensors.o.data = wanted.data();
-    ASSERT_TRUE(made->run(tensors, workspace.as(), workspace.size()).ok());
-    tensors.o.data = o.data();
-    allocations_left = 0;
-    const Status status = made->run(tensors, workspace.as(), workspace.size());
-    allocations_left = -1;
-    EXPECT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(o, wanted);
+  for (const char* problem : kProblems) {
+    for (const std::string& implementation : runnable_kernels()) {
+      Planned planned(problem, implementation, 1);
+      ASSERT_TRUE(planned.run().ok());
+      const std::vector<float> wanted = planned.o;
+      std::fill(planned.o.begin(), planned.o.end(), 0.0f);
+      const RefuseAllocations refuse(0);
+      const Status status = planned.run();
+      EXPECT_TRUE(status.ok()) << status.message();
+      EXPECT_FALSE(refuse.any_refused()) << implementation << " " << problem;
+      EXPECT_TRUE(planned.o == wanted) << implementation << " " << problem;
+    }
   }
+}
+
+TEST(Memory, RefusedIsAnError) {
+  const auto problem = [] { return Problem::parse("bf16 b40 hq32 hkv8 d128 sq1 ragged1-4096 page128 causal seed3"); };
+  EXPECT_GT(refuse_each([&] { return problem().status(); }), 0);
+  for (const std::string& implementation : runnable()) {
+    const Problem p = *problem();
+    EXPECT_GT(refuse_each([&] { return plan(p, {0, implementation}).status(); }), 0) << implementation;
+    Planned planned("f32 hq4 hkv2 d32 sq2 skv500", implementation, 1);
+    EXPECT_GT(refuse_each([&] {
+                return attention(planned.instance.problem(), planned.tensors, {1, implementation});
+              }),
+              0)
+        << implementation;
+  }
+  for (const char* text : kProblems) {
+    Planned planned(text, "", 2);
+    EXPECT_GT(refuse_each([&] { return plan(planned.instance.problem()).status(); }), 0) << text;
+    EXPECT_GT(refuse_each([&] { return attention(planned.instance.problem(), planned.tensors); }), 0) << text;
+  }
+}
+
+TEST(Memory, RefusedWorkspaceOfAnySizeIsAnError) {
+  const Problem p = parse("f32 b1 hq32 hkv8 d128 sq1 skv2000000000 kvchunk1");  // 33 TB of partials
+  std::vector<float> q(4096), o(4096);
+  const Status status = attention(p, packed_tensors(p, q.data(), q.data(), q.data(), o.data()), {1, "portable"});
+  EXPECT_EQ(status.code(), StatusCode::out_of_memory) << status.message();
 }
 
 }  // namespace

@@ -266,6 +266,20 @@ void expect_answer(const Instance& instance, const ClosedForm& answer) {
   expect_all(instance, e);
 }
 
+Output rows_of(const Instance& batch, const Output& output, std::int64_t b) {
+  const Problem& p = batch.problem();
+  Output one;
+  const std::int64_t row = p.cu_seqlens_q.empty() ? b * p.seqlen_q : p.cu_seqlens_q[b];
+  const std::int64_t elems = p.num_q_heads * p.head_dim_v;
+  one.o.assign(output.o.begin() + row * elems, output.o.begin() + (row + p.query_length(b)) * elems);
+  for (std::int64_t h = 0; h < p.num_q_heads; ++h) {
+    for (std::int64_t i = 0; i < p.query_length(b); ++i) {
+      one.lse.push_back(output.lse[static_cast<std::size_t>(batch.lse_index(b, i, h))]);
+    }
+  }
+  return one;
+}
+
 std::string first_difference(const Output& a, const Output& b) {
   const auto compare = [](const char* name, const std::vector<float>& x, const std::vector<float>& y) -> std::string {
     std::ostringstream s;

@@ -56,6 +56,9 @@ struct Answer {
 using ClosedForm = std::function<Answer(std::int64_t b, std::int64_t h, std::int64_t i)>;
 void expect_answer(const Instance& instance, const ClosedForm& answer);
 
+/// O and LSE of sequence b alone, in the order of a batch of one.
+Output rows_of(const Instance& batch, const Output& output, std::int64_t b);
+
 /// Empty when both hold the same bits; else the first difference.
 std::string first_difference(const Output& a, const Output& b);
 

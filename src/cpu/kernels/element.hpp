@@ -38,6 +38,10 @@ struct Element<DTypeIndex::bf16> {
   TESSERA_INLINE void write_n(std::byte* p, F a, int n) { store_bf16_n(reinterpret_cast<std::uint16_t*>(p), a, n); }
 };
 
-TESSERA_INLINE int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+template <class Int>
+TESSERA_INLINE Int round_up(Int n, int multiple) {
+  const Int m = static_cast<Int>(multiple);
+  return (n + m - 1) / m * m;
+}
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

@@ -24,34 +24,22 @@ struct FloatProducts {
   TESSERA_INLINE F weight(F x) { return exp2(x); }
 };
 
-// Each type: read and write kWidth values as floats; `units` [first, first + kWidth) of a row of dim values, zeros beyond.
-struct F32 : FloatProducts {
+/// Each type: read and write kWidth values as floats; `units` [first, first + kWidth) of a row of dim values, zeros beyond.
+template <DTypeIndex D, class S>
+struct FloatRows : FloatProducts {
+  using Stored = S;
+  TESSERA_INLINE F read(const Stored* p) { return Element<D>::read(reinterpret_cast<const std::byte*>(p)); }
+  TESSERA_INLINE F read_n(const Stored* p, int n) { return Element<D>::read_n(reinterpret_cast<const std::byte*>(p), n); }
+  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<FloatRows>(p + first, dim - first); }
+  TESSERA_INLINE void write(Stored* p, F a) { Element<D>::write(reinterpret_cast<std::byte*>(p), a); }
+  TESSERA_INLINE void write_n(Stored* p, F a, int n) { Element<D>::write_n(reinterpret_cast<std::byte*>(p), a, n); }
+};
+
+struct F32 : FloatRows<DTypeIndex::f32, float> {
   static constexpr bool kHalves = true;  // one chain over 80 equal terms is 2.4 ulp of O off
-  using Stored = float;
-  TESSERA_INLINE F read(const Stored* p) { return load(p); }
-  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_n(p, n); }
-  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<F32>(p + first, dim - first); }
-  TESSERA_INLINE void write(Stored* p, F a) { store(p, a); }
-  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_n(p, a, n); }
 };
-
-struct F16 : FloatProducts {
-  using Stored = std::uint16_t;
-  TESSERA_INLINE F read(const Stored* p) { return load_f16(p); }
-  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_f16_n(p, n); }
-  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<F16>(p + first, dim - first); }
-  TESSERA_INLINE void write(Stored* p, F a) { store_f16(p, a); }
-  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_f16_n(p, a, n); }
-};
-
-struct Bf16Widened : FloatProducts {
-  using Stored = std::uint16_t;
-  TESSERA_INLINE F read(const Stored* p) { return load_bf16(p); }
-  TESSERA_INLINE F read_n(const Stored* p, int n) { return load_bf16_n(p, n); }
-  TESSERA_INLINE F units(const Stored* p, int first, int dim) { return read_up_to<Bf16Widened>(p + first, dim - first); }
-  TESSERA_INLINE void write(Stored* p, F a) { store_bf16(p, a); }
-  TESSERA_INLINE void write_n(Stored* p, F a, int n) { store_bf16_n(p, a, n); }
-};
+using F16 = FloatRows<DTypeIndex::f16, std::uint16_t>;
+using Bf16Widened = FloatRows<DTypeIndex::bf16, std::uint16_t>;
 
 #if defined(TESSERA_ISA_IS_AVX512BF16)
 struct Bf16 : Bf16Widened {

@@ -9,6 +9,7 @@
 //   Pt  [units of keys][block], in the place of St
 #pragma once
 
+#include "cpu/kernels/element.hpp"
 #include "cpu/kernels/prefill.hpp"
 #include "cpu/simd/simd.hpp"
 
@@ -29,8 +30,6 @@ inline constexpr int kMostBroadcasts = kBroadcasts<1>;
 
 /// Keys a softmax step.
 TESSERA_INLINE int tile_of(const RunConstants&) { return kPrefillTile; }
-
-TESSERA_INLINE std::size_t round_up(std::size_t n, std::size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 /// Byte offsets in the scratch of one thread, each a multiple of 64.
 struct PrefillLayout {
@@ -53,9 +52,9 @@ TESSERA_INLINE PrefillLayout prefill_layout(const RunConstants& constants, std::
   PrefillLayout x;
   x.tile = tile_of(constants);
   x.qk_units = T::kPairs ? (constants.dqk + 1) / 2 : constants.dqk;
-  x.value_columns = static_cast<int>(round_up(constants.dv, kMostBroadcasts));
-  x.k_stride = static_cast<int>(round_up(x.qk_units, 32)) + 16;
-  x.v_stride = static_cast<int>(round_up(x.value_columns, 32)) + 16;
+  x.value_columns = round_up(constants.dv, kMostBroadcasts);
+  x.k_stride = round_up(x.qk_units, 32) + 16;
+  x.v_stride = round_up(x.value_columns, 32) + 16;
 
   const std::size_t vector_bytes = std::size_t(x.qk_units + x.value_columns + 2) * kWidth * 4;
   const std::size_t most = kStateBytes / vector_bytes / kVectors * kVectors;

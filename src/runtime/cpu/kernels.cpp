@@ -139,6 +139,8 @@ class Run {
 
   void item(Thread& thread, std::int64_t index);
   void merge(Thread& thread, std::int64_t index);
+  static cpu::WorkItem work_of(const Thread& thread, const planner::Item& item, const planner::Keys& keys,
+                               std::int64_t index);
   void local(Thread& thread, const planner::Item& item, std::int64_t index);
   void enter(Thread& thread, const SequencePlan& s) const;
   cpu::KvView view(const ConstTensor& tensor, std::int64_t b) const;
@@ -207,21 +209,26 @@ cpu::Partial Run::partial(std::int64_t row) const {
           reinterpret_cast<float*>(workspace_ + impl_.layout.partial_l) + row};
 }
 
+/// Writes O and LSE, unless it is given a partial.
+cpu::WorkItem Run::work_of(const Thread& thread, const planner::Item& item, const planner::Keys& keys, std::int64_t index) {
+  return {&thread.sequence,
+          item.kv_head_begin,
+          item.kv_head_end,
+          item.row_begin,
+          item.row_end,
+          keys.begin,
+          keys.end,
+          {},
+          static_cast<std::int32_t>(index)};
+}
+
 void Run::item(Thread& thread, std::int64_t index) {
   const planner::Item item = planner::item_at(impl_.cpu, p_, index);
   const SequencePlan& s = *item.sequence;
   enter(thread, s);
   if (s.split == Split::local) return local(thread, item, index);
   const planner::Keys keys = planner::keys_of(impl_.cpu, p_, s, item.row_begin, item.row_end, item.split);
-  cpu::WorkItem work{&thread.sequence,
-                     item.kv_head_begin,
-                     item.kv_head_end,
-                     item.row_begin,
-                     item.row_end,
-                     keys.begin,
-                     keys.end,
-                     {},
-                     static_cast<std::int32_t>(index)};
+  cpu::WorkItem work = work_of(thread, item, keys, index);
   if (s.split == Split::spread) {
     work.partial = partial(s.partial_begin + (item.split * p_.num_kv_heads + item.kv_head_begin) * s.rows + item.row_begin);
   }
@@ -241,15 +248,8 @@ void Run::local(Thread& thread, const planner::Item& item, std::int64_t index) {
   for (std::int64_t split = 0; split < s.num_splits; ++split) {
     const planner::Keys keys = planner::keys_of(impl_.cpu, p_, s, item.row_begin, item.row_end, split);
     if (keys.begin == keys.end) continue;  // an empty partial changes nothing
-    const cpu::WorkItem work{&thread.sequence,
-                             item.kv_head_begin,
-                             item.kv_head_end,
-                             item.row_begin,
-                             item.row_end,
-                             keys.begin,
-                             keys.end,
-                             {o + used * rows * p_.head_dim_v, m + used * rows, l + used * rows},
-                             static_cast<std::int32_t>(index)};
+    cpu::WorkItem work = work_of(thread, item, keys, index);
+    work.partial = {o + used * rows * p_.head_dim_v, m + used * rows, l + used * rows};
     kernels_[kind].run(constants_[kind], work, thread.scratch, thread.lane);
     ++used;
   }

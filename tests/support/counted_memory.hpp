@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts and refuses allocations. A binary that links counted_memory.cpp has its operators new, and outside sanitizers its
+// malloc, which only counts.
+#pragma once
+
+namespace tessera::test {
+
+/// Allocations of the whole process while this lives, in any thread.
+class CountAllocations {
+ public:
+  CountAllocations() noexcept;
+  ~CountAllocations();
+  int count() const noexcept;
+};
+
+/// Grants this thread `granted` more allocations while this lives, then refuses.
+class RefuseAllocations {
+ public:
+  explicit RefuseAllocations(int granted) noexcept;
+  ~RefuseAllocations();
+  bool any_refused() const noexcept;
+};
+
+}  // namespace tessera::test
