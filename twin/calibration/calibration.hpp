@@ -7,9 +7,13 @@
 
 namespace twin_calibration {
 
+// What agreement of a row says. kTable: the figure is itself a number of the device file, and an instruction stream gets it
+// back. kFit: a rate of the device file was fitted to it. kPredicted: nothing in the device file was taken from it.
+enum Basis { kTable, kFit, kPredicted };
 struct Row {
   std::string what, unit;
   double published, modelled;
+  Basis basis;
   double error() const { return modelled / published - 1; }
 };
 

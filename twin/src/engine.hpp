@@ -146,6 +146,7 @@ class Instruction {
   // Reports, and the instruction is not executed. Behind an `if`, so that its text is made only when it is needed: texts
   // cost more than a short instruction.
   void refuse(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr) {
+    if (skipped_operand_) return;  // what follows from a skipped value is no finding of its own
     refused_ = true;
     complain(kind, what, fix, about);
   }
