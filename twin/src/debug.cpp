@@ -52,6 +52,10 @@ void trap(const char* why, Site site) {
           "see why it came here"});
 }
 
+void refuse_call(const char* what, const char* fix, Site site) {
+  report({Kind::Limit, what, to_string(site), "", core().label(), "", "", "", fix});
+}
+
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) {
   const Core& c = core();
   const std::uint32_t size = size_bytes(view.dtype);

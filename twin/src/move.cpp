@@ -219,4 +219,45 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   }
 }
 
+void move_pieces(const View& dst, const View& src, const Piece* pieces, std::uint32_t count, const char* name, Site site) {
+  const Way* w = way(src.space, dst.space);
+  Instruction i(w ? w->pipe : Pipe::MTE2, name, site);
+  if (!w || (src.space != Space::GM && dst.space != Space::GM)) {
+    i.refuse(Kind::Limit, format("%s from %s to %s: one side is GM", name, twin::name(src.space), twin::name(dst.space)),
+             "use a plain DataCopy");
+    return;
+  }
+  check_local_alignment(i, dst, src);
+  const bool adds = dst.space == Space::GM && core().atomic != Atomic::None;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Piece& p = pieces[k];
+    const std::uint64_t local = dst.space == Space::GM ? p.src : p.dst;
+    if (p.bytes % kBlockBytes || local % kBlockBytes)
+      i.refuse(Kind::Alignment,
+               format("%s: a piece of %llu bytes at byte %llu of the local tensor; both are multiples of 32", name,
+                      static_cast<unsigned long long>(p.bytes), static_cast<unsigned long long>(local)),
+               "slice whole blocks of 32 bytes");
+    i.read(src, p.src, p.bytes);
+    i.write(dst, p.dst, p.bytes);
+    if (adds) i.read(dst, p.dst, p.bytes);
+    bytes += p.bytes;
+  }
+  i.move(w->path, bytes);
+  if (!bytes || !i.issue()) return;
+  States ds(i, dst), ss(i, src);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Piece& p = pieces[k];
+    if (dst.space == Space::GM) {
+      i.use(src, p.src, p.bytes, "stores to GM");
+      if (adds) i.use(dst, p.dst, p.bytes, "adds to GM that holds");
+      store_row(i.bytes(dst) + p.dst, i.bytes(src) + p.src, p.bytes);
+      ds.set(p.dst, p.bytes, kDefined);
+    } else {
+      std::memcpy(i.bytes(dst) + p.dst, i.bytes(src) + p.src, p.bytes);
+    }
+    if (dst.space != Space::GM || launched().timing_only) ds.copy_from(ss, p.dst, p.src, p.bytes);
+  }
+}
+
 }  // namespace twin

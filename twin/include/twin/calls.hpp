@@ -98,6 +98,10 @@ struct Nd2Nz {  // sizes in elements
   std::uint32_t matrices, rows, columns, src_matrix_stride, src_row_stride, dst_column_stride, dst_row_stride,
       dst_matrix_stride;
 };
+struct Piece {
+  std::uint64_t dst, src, bytes;
+};
+void move_pieces(const View& dst, const View& src, const Piece* pieces, std::uint32_t count, const char* name, Site site);
 void move_nd2nz(const View& dst, const View& src, const Nd2Nz& shape, Site site);
 
 }  // namespace twin

@@ -28,6 +28,7 @@ std::int64_t sub_block_idx();  // 0 or 1 on the vector cores of a mix kernel
 std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a partner
 std::int64_t system_cycle();   // instructions that this core has issued: time is modelled after the run
 void trap(const char* why, Site site);
+void refuse_call(const char* what, const char* fix, Site site);  // arguments that no instruction can be made of
 // Prints up to `count` elements, and where they lie. Looks at them as a debugger does: no access of the kernel's.
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site);
 std::uint8_t* local_pointer(const View& view, Site site);
