@@ -103,7 +103,9 @@ std::string parse_move(const std::string& text, MoveCost* move) {
   return "no 'limit'";
 }
 
-std::string parse_entry(const std::string& key, const std::string& value, const std::string& source, Device* device) {
+// derived: the device started from another one, which has every row there is.
+std::string parse_entry(const std::string& key, const std::string& value, const std::string& source, bool derived,
+                        Device* device) {
   std::istringstream words(key);
   std::string kind, what;
   words >> kind >> what;
@@ -111,13 +113,16 @@ std::string parse_entry(const std::string& key, const std::string& value, const 
   if (kind == "cost" && !what.empty()) {
     InstructionCost cost;
     cost.name = what;
+    if (derived && !device->costs.count(what)) return "no instruction uses a cost row '" + what + "'";
     const std::string error = parse_cost(value, &cost);
     device->costs[what] = cost;
-    return error;
+    return error.empty() ? "" : "'" + key + "': " + error;
   }
   if (kind == "move" && !what.empty()) {
     for (int p = 1; p < kPaths; ++p) {
-      if (what == kPathNames[p]) return parse_move(value, &device->moves[p]);
+      if (what != kPathNames[p]) continue;
+      const std::string error = parse_move(value, &device->moves[p]);
+      return error.empty() ? "" : "'" + key + "': " + error;
     }
     return "unknown path '" + what + "'";
   }
@@ -174,45 +179,52 @@ bool parse_devices(const std::string& text, std::map<std::string, Device>* devic
   std::istringstream lines(text);
   std::string line;
   Device* device = nullptr;
+  bool derived = false;
+  std::map<std::string, int> given;     // keys of this section, and their lines
+  std::map<std::string, int> sections;  // lines
+  const auto fail = [&](int number, const std::string& why) {
+    *error = "line " + std::to_string(number) + ": " + why;
+    return false;
+  };
   for (int number = 1; std::getline(lines, line); ++number) {
-    const auto fail = [&](const std::string& why) {
-      *error = "line " + std::to_string(number) + ": " + why;
-      return false;
-    };
     line = trim(line);
     if (line.empty() || line[0] == '#') continue;
     if (line[0] == '[') {
-      if (line.back() != ']') return fail("a section ends in ']'");
+      if (line.back() != ']') return fail(number, "a section ends in ']'");
       const std::string inside = line.substr(1, line.size() - 2);
       const auto colon = inside.find(':');
       const std::string name = trim(inside.substr(0, colon));
-      if (name.empty()) return fail("a device needs a name");
+      if (name.empty()) return fail(number, "a device needs a name");
+      if (devices->count(name)) return fail(number, "there is a device '" + name + "' already");
+      derived = colon != std::string::npos;
       Device start;
-      if (colon != std::string::npos) {
+      if (derived) {
         const std::string base = trim(inside.substr(colon + 1));
-        if (!devices->count(base)) return fail("no device '" + base + "' to start from");
+        if (!devices->count(base)) return fail(number, "no device '" + base + "' to start from");
         start = devices->at(base);
       }
       start.name = name;
       device = &((*devices)[name] = start);
+      sections[name] = number;
+      given.clear();
       continue;
     }
-    if (!device) return fail("a number before the first [device]");
+    if (!device) return fail(number, "a number before the first [device]");
     const auto semicolon = line.find(';');
     const auto equals = line.find('=');
+    const std::string key = trim(line.substr(0, std::min(equals, semicolon)));
     if (semicolon == std::string::npos || trim(line.substr(semicolon + 1)).empty())
-      return fail("a number without a source ('; where from')");
-    if (equals == std::string::npos || equals > semicolon) return fail("not 'name = value ; source'");
-    const std::string why = parse_entry(trim(line.substr(0, equals)), trim(line.substr(equals + 1, semicolon - equals - 1)),
-                                        trim(line.substr(semicolon + 1)), device);
-    if (!why.empty()) return fail(why);
+      return fail(number, "'" + key + "' has no source ('; where from')");
+    if (equals == std::string::npos || equals > semicolon) return fail(number, "'" + key + "': not 'name = value ; source'");
+    const auto [first, fresh] = given.try_emplace(key, number);
+    if (!fresh) return fail(number, "'" + key + "' was given in line " + std::to_string(first->second) + " already");
+    const std::string why = parse_entry(key, trim(line.substr(equals + 1, semicolon - equals - 1)),
+                                        trim(line.substr(semicolon + 1)), derived, device);
+    if (!why.empty()) return fail(number, why);
   }
-  for (const auto& [name, row] : *devices) {
-    const std::string missing = what_is_missing(row);
-    if (!missing.empty()) {
-      *error = "device '" + name + "' lacks " + missing;
-      return false;
-    }
+  for (const auto& [name, number] : sections) {
+    const std::string missing = what_is_missing(devices->at(name));
+    if (!missing.empty()) return fail(number, "device '" + name + "' lacks " + missing);
   }
   return true;
 }

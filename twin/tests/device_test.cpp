@@ -39,20 +39,36 @@ TEST(DeviceFile, AUsersDeviceStartsFromABuiltInOne) {
 TEST(DeviceFile, ErrorsNameTheLineAndTheReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"clock_mhz = 1 ; x", "line 1: a number before the first [device]"},
-      {"[a]\nclock_mhz = 1", "line 2: a number without a source ('; where from')"},
+      {"[a]\nclock_mhz = 1", "line 2: 'clock_mhz' has no source ('; where from')"},
       {"[a]\nclock_mhz = fast ; x", "line 2: 'clock_mhz' needs a positive number, not 'fast'"},
       {"[a]\nclock = 1 ; x", "line 2: unknown name 'clock'"},
       {"[a : b]", "line 1: no device 'b' to start from"},
-      {"[a]\ncost Add = 1 ; x", "line 2: 16-bit cycles a unit is no number: ''"},
+      {"[a]\ncost Add = 1 ; x", "line 2: 'cost Add': 16-bit cycles a unit is no number: ''"},
       {"[a]\nmove GmToMoon = 1:1 limit 1 ; x", "line 2: unknown path 'GmToMoon'"},
-      {"[a]\nmove GmToUb = 2:1 1:1 limit 1 ; x", "line 2: not a rising bytes:cycles point: '1:1'"},
-      {"[a]\nclock_mhz = 1 ; x", "device 'a' lacks cube_cores"}};
+      {"[a]\nmove GmToUb = 2:1 1:1 limit 1 ; x", "line 2: 'move GmToUb': not a rising bytes:cycles point: '1:1'"},
+      {"[a]\nclock_mhz 1 ; x", "line 2: 'clock_mhz 1': not 'name = value ; source'"},
+      {"[a]\nclock_mhz = 1 ; x\n\nclock_mhz = 2 ; x", "line 4: 'clock_mhz' was given in line 2 already"},
+      {"[a]\n[a]", "line 2: there is a device 'a' already"},
+      {"# mine\n[a]\nclock_mhz = 1 ; x", "line 2: device 'a' lacks cube_cores"}};
   for (const auto& [text, expected] : cases) {
     std::map<std::string, twin::Device> devices;
     std::string error;
     EXPECT_FALSE(twin::parse_devices(text, &devices, &error));
     EXPECT_EQ(error, expected);
   }
+}
+TEST(DeviceFile, AUsersMistakeIsNamedWithFileLineAndKey) {
+  const std::string path = testing::TempDir() + "wrong.device";
+  const auto error_of = [&](const char* text) {
+    std::ofstream(path) << text;
+    std::string error;
+    EXPECT_EQ(twin::find_device(path, &error), nullptr);
+    return error;
+  };
+  EXPECT_EQ(error_of("[mine : 910B2]\ncost Expp = 2 + 30 ; measured\n"),
+            path + ": line 2: no instruction uses a cost row 'Expp'");
+  EXPECT_EQ(error_of("[910B2]\nclock_mhz = 1 ; measured\n"), path + ": line 1: there is a device '910B2' already");
+  EXPECT_EQ(error_of("# nothing\n"), path + ": defines no new device");
 }
 TEST(DeviceFile, SurvivesAnyText) {
   const std::string pieces[] = {"[",     "]",   "a", ":",     "=",  ";",   "\n",    "cost ",     "move ", "GmToUb",
