@@ -14,6 +14,7 @@
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"
 #include "ascendc/slices.hpp"
+#include "ascendc/softmax.hpp"
 #include "ascendc/sort.hpp"
 #include "ascendc/system.hpp"
 #include "ascendc/tiling.hpp"

@@ -10,7 +10,7 @@ INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"),
-          ("library.hpp", "Library"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
+          ("library.hpp", "Library"), ("softmax.hpp", "Softmax"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
 
@@ -34,8 +34,18 @@ def page():
            "Three forms each: count; bit mask, repeats and strides; leading lanes, repeats and strides; the last two also with `isSetMask = false`.", "",
            "| instruction | element types |", "|---|---|"]
     for name, types in re.findall(r"^TWIN_(?:BINARY|BINARY_DST|SCALAR|SCALAR_DST|UNARY)\((\w+), ([^,]+),", (INCLUDE / "twin/vector.inc").read_text(), re.M):
+        if name == "ShiftRightRounded":
+            continue  # ShiftRight with roundEn
         out.append(f"| {name} | {', '.join(TYPES[t.strip()] for t in types.split('|'))} |")
     out[-1:] = [out[-1], "", "`MulAddDst`, `FusedMulAdd`, `FusedMulAddRelu` and `Axpy` also add half sources into a float destination."]
+    library = (INCLUDE / "twin/library.inc").read_text()
+    rows = re.findall(r"^TWIN_LIBRARY_(?:1|2|1S)\((\w+), ([^,]+),", library, re.M)
+    out += ["", "## Elementwise functions of the library", "",
+            "With and without a scratch tensor, with and without a count. Values are computed in double and rounded once, so they are as good as the type allows; the vendor's own sequences and their last bits are not "
+            "public. Their cost is a number of vector instructions that such a sequence takes: assumed.", "",
+            ", ".join(f"`{n}`" for n, _ in sorted(rows)) + " (half and float" + "".join(f"; {n} also " + ", ".join(TYPES[t.strip()] for t in types.split("|") if t.strip() not in ("kF16", "kF32"))
+                                                                                     for n, types in rows if len(types.split("|")) > 2) + ").", "",
+            "`GetSystemCycle` grows with every instruction of the core, but is no time: the model computes time after the run."]
     for header, title in GROUPS:
         names = functions((INCLUDE / "ascendc" / header).read_text())
         if names:
@@ -43,11 +53,15 @@ def page():
     for label, header in (("Host (`acl/acl.h`)", "acl/acl.h"),):
         names = sorted(set(re.findall(r"\b(acl\w+)\(", (INCLUDE / header).read_text())))
         out += ["", f"## {label}", "", ", ".join(f"`{n}`" for n in names)]
-    missing = re.findall(r"^TWIN_MISSING\((\w+)\)", (INCLUDE / "ascendc/missing.inc").read_text(), re.M)
-    out += ["", "## Not yet", "", "A kernel that calls one of these does not compile, and the message names it:", "",
-            ", ".join(f"`{n}`" for n in sorted(missing)) + ".", "",
-            "Missing without a message of its own: `LoadData` 3D, the dequantising `Fixpipe` forms that take a tensor, the `Compare` form that leaves its result in the mask register, "
-            "the high-level libraries (`Matmul`, `SoftMax` and the like), and the compiler's raw instruction names other than `set_flag`, `wait_flag` and `pipe_barrier`.", ""]
+    lists = (INCLUDE / "ascendc/missing.inc").read_text()
+    missing = re.findall(r"^TWIN_MISSING(?:_CLASS)?\((\w+)\)", lists, re.M)
+    elsewhere = re.findall(r"^TWIN_ELSEWHERE\((\w+)\)", lists, re.M)
+    out += ["", "## Not yet", "", "A kernel that uses one of these does not compile, and the message names it:", "",
+            ", ".join(f"`{n}`" for n in sorted(missing)) + "; and `matmul::Matmul` of `lib/matmul_intf.h`.", "",
+            "The reference has these, but not for the 910B; the message says so:", "",
+            ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
+            "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t`; relu modes of Fixpipe other than 0 and 1; "
+            "`SoftMax` on Nz data; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 
 

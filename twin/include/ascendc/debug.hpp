@@ -6,20 +6,6 @@
 
 namespace AscendC {
 
-struct ShapeInfo {
-  ShapeInfo() = default;
-  ShapeInfo(const std::uint8_t dims, const std::uint32_t sizes[]) : shapeDim(dims) {
-    for (int d = 0; d < dims && d < 8; ++d) shape[d] = sizes[d];
-  }
-  std::uint8_t shapeDim = 0;
-  std::uint32_t shape[8] = {};
-};
-TWIN_API std::uint32_t GetShapeSize(const ShapeInfo& shapeInfo) {
-  std::uint32_t n = 1;
-  for (int d = 0; d < shapeInfo.shapeDim && d < 8; ++d) n *= shapeInfo.shape[d];
-  return n;
-}
-
 namespace detail {
 template <class T>
 auto printable(const T& value) {

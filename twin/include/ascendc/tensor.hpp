@@ -27,6 +27,21 @@ class ElementReference {
   Site site_;
 };
 
+// What a kernel says of a tensor's shape; instructions take theirs from their own arguments.
+struct ShapeInfo {
+  ShapeInfo() = default;
+  ShapeInfo(const std::uint8_t dims, const std::uint32_t sizes[]) : shapeDim(dims) {
+    for (int d = 0; d < dims && d < 8; ++d) shape[d] = sizes[d];
+  }
+  std::uint8_t shapeDim = 0;
+  std::uint32_t shape[8] = {};
+};
+TWIN_API std::uint32_t GetShapeSize(const ShapeInfo& shapeInfo) {
+  std::uint32_t n = 1;
+  for (int d = 0; d < shapeInfo.shapeDim && d < 8; ++d) n *= shapeInfo.shape[d];
+  return n;
+}
+
 template <class T>
 class GlobalTensor {
  public:
@@ -41,6 +56,8 @@ class GlobalTensor {
   TWIN_API __gm__ T* GetPhyAddr() const { return reinterpret_cast<__gm__ T*>(view_.addr); }
   TWIN_API __gm__ T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
   TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
+  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
+  TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
   TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
     return ElementReference<T>(view_, index * sizeof(T), site);
   }
@@ -75,6 +92,7 @@ class GlobalTensor {
   // A part that begins past the end: one byte long, so that every access is found outside of it.
   static constexpr std::uint64_t kNothing = 1;
   ::twin::View view_;
+  ShapeInfo shape_;
 };
 
 template <class T>
@@ -121,6 +139,21 @@ class LocalTensor {
   TWIN_API T* GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
     return reinterpret_cast<T*>(::twin::local_pointer(view_, site)) + offset;
   }
+  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
+  TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
+  TWIN_API void SetBufferLen(std::uint32_t dataLen) { view_.bytes = dataLen; }
+  // This tensor begins so many elements of its own behind another one.
+  template <class U>
+  TWIN_API void SetAddrWithOffset(LocalTensor<U>& src, std::uint32_t offset) {
+    view_.addr = src.view().addr + std::uint64_t{offset} * sizeof(T);
+    view_.space = src.view().space;
+    view_.buffer = src.view().buffer;
+    view_.generation = src.view().generation;
+    view_.tensor = src.view().tensor;
+    position_ = src.GetPosition();
+  }
+  TWIN_API void Print(std::uint32_t len, Site site = Site::here()) const { ::twin::dump(view_, 0, len, site); }
+  TWIN_API void Print(Site site = Site::here()) const { Print(GetSize(), site); }
   TWIN_API void SetUserTag(std::int32_t tag) { tag_ = tag; }
   TWIN_API std::int32_t GetUserTag() const { return tag_; }
   const ::twin::View& view() const { return view_; }
@@ -129,6 +162,7 @@ class LocalTensor {
   ::twin::View view_;
   TPosition position_ = TPosition::VECCALC;
   std::int32_t tag_ = 0;
+  ShapeInfo shape_;
 };
 
 }  // namespace AscendC

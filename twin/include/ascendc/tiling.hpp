@@ -48,12 +48,31 @@ namespace detail {
 template <class...>
 inline constexpr bool kNever = false;
 }
-#define TWIN_MISSING(name)                                                                                          \
-  template <class... A>                                                                                             \
-  void name(A&&...) {                                                                                               \
-    static_assert(detail::kNever<A...>, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md"); \
+// With whatever arguments, and whatever template arguments in front.
+#define TWIN_ABSENT(name, text)                            \
+  template <class... A>                                    \
+  void name(A&&...) {                                      \
+    static_assert(detail::kNever<A...>, text);             \
+  }                                                        \
+  template <class T, auto... kValues, class... A>          \
+  void name(A&&...) {                                      \
+    static_assert(detail::kNever<T, A...>, text);          \
+  }                                                        \
+  template <class T, class U, auto... kValues, class... A> \
+  void name(A&&...) {                                      \
+    static_assert(detail::kNever<T, U, A...>, text);       \
   }
+#define TWIN_MISSING(name) TWIN_ABSENT(name, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md")
+#define TWIN_ELSEWHERE(name) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B")
+#define TWIN_MISSING_CLASS(name)                                                                                    \
+  template <class... A>                                                                                             \
+  class name {                                                                                                      \
+    static_assert(detail::kNever<A...>, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md"); \
+  };
 #include "ascendc/missing.inc"
+#undef TWIN_ABSENT
+#undef TWIN_ELSEWHERE
+#undef TWIN_MISSING_CLASS
 #undef TWIN_MISSING
 
 }  // namespace AscendC

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling structs of the high-level libraries, as the reference lists their fields. The twin has none of these libraries: a
-// kernel may keep such a struct inside its own tiling data.
+// Tiling structs of the high-level libraries, as the reference lists their fields. The twin's libraries do not need what
+// they say; a kernel may keep such a struct inside its own tiling data.
 #pragma once
 
 #include <cstdint>

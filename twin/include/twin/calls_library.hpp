@@ -36,4 +36,19 @@ void library_fold(const LibraryFold& call, Site site);
 void library_broadcast(const View& dst, const View& src, const View* work, const std::uint32_t* dst_shape,
                        const std::uint32_t* src_shape, int dims, Site site);
 
+// Rows of `columns` elements, of which the first `used` count. sum, max and the factor hold 32 bytes a row, all of one
+// value.
+//   Whole    max, sum of exp(x − max), dst = exp(x − max) / sum
+//   Given    dst = exp(x − max) / sum with the max and sum of the caller
+//   Flash    as Whole, but dst is not divided
+//   Update   max over old and new, factor = exp(old max − max), sum = factor · old sum + the new one, dst not divided
+struct LibrarySoftmax {
+  enum Mode : std::uint8_t { Whole, Given, Flash, Update } mode = Whole;
+  const char* name = "SoftMax";
+  View dst, src;
+  const View *sum = nullptr, *max = nullptr, *factor = nullptr, *old_sum = nullptr, *old_max = nullptr, *work = nullptr;
+  std::uint32_t rows = 0, columns = 0, used = 0;
+};
+void library_softmax(const LibrarySoftmax& call, Site site);
+
 }  // namespace twin

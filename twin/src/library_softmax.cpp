@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's softmax, whole and in the steps of FlashAttention.
+#include <cmath>
+#include <cstring>
+
+#include "lanes.hpp"
+#include "twin/calls_library.hpp"
+
+namespace twin {
+namespace {
+
+double get(const std::uint8_t* p, DType dtype) {
+  if (dtype == DType::F32) {
+    float v;
+    std::memcpy(&v, p, 4);
+    return v;
+  }
+  std::uint16_t bits;
+  std::memcpy(&bits, p, 2);
+  return half_to_float(bits);
+}
+void put(std::uint8_t* p, DType dtype, double x) {
+  const auto v = static_cast<float>(x);
+  const std::uint16_t bits = float_to_half(v);
+  std::memcpy(p, dtype == DType::F32 ? static_cast<const void*>(&v) : &bits, size_bytes(dtype));
+}
+
+// A tensor of one value a row, 32 bytes of it.
+class PerRow {
+ public:
+  PerRow(Instruction& i, const View* view, std::uint32_t rows, bool written) : i_(i), view_(view) {
+    if (!view) return;
+    i.require_aligned(*view, kBlockBytes, "a tensor of one value a row");
+    if (written) {
+      i.write(*view, 0, std::uint64_t{rows} * kBlockBytes);
+    } else {
+      i.read(*view, 0, std::uint64_t{rows} * kBlockBytes);
+    }
+  }
+  double value(std::uint64_t row, std::uint8_t* state) const {
+    *state = meet(*state, States(i_, *view_).of(row * kBlockBytes, size_bytes(view_->dtype)));
+    return get(i_.bytes(*view_) + row * kBlockBytes, view_->dtype);
+  }
+  void fill(std::uint64_t row, double x, std::uint8_t state) const {
+    if (!view_) return;
+    const std::uint32_t size = size_bytes(view_->dtype);
+    for (std::uint32_t k = 0; k < kBlockBytes; k += size) put(i_.bytes(*view_) + row * kBlockBytes + k, view_->dtype, x);
+    States(i_, *view_).set(row * kBlockBytes, kBlockBytes, state);
+  }
+
+ private:
+  Instruction& i_;
+  const View* view_;
+};
+
+}  // namespace
+
+void library_softmax(const LibrarySoftmax& call, Site site) {
+  {
+    Instruction i(Pipe::V, call.name, site);
+    const bool given = call.mode == LibrarySoftmax::Given, update = call.mode == LibrarySoftmax::Update;
+    const bool divides = call.mode == LibrarySoftmax::Whole || given;
+    const DType type = call.src.dtype;
+    const std::uint32_t size = size_bytes(type);
+    if (type != DType::F16 && type != DType::F32)
+      i.refuse(Kind::Limit, format("%s on %s: half and float only", call.name, name(type)), "cast first");
+    if (call.rows == 0 || call.columns == 0 || call.used == 0 || call.used > call.columns)
+      i.refuse(Kind::Limit,
+               format("%s of %u rows of %u elements, %u of them used", call.name, call.rows, call.columns, call.used),
+               "fill in SoftMaxShapeInfo (srcM, srcK, oriSrcM, oriSrcK) or the tiling's srcM and srcK");
+    if (std::uint64_t{call.columns} * size % kBlockBytes)
+      i.refuse(Kind::Alignment, format("%s: rows of %u elements do not fill blocks of 32 bytes", call.name, call.columns),
+               "pad the rows, and give their own length as oriSrcK");
+    i.require_aligned(call.dst, kBlockBytes, "the destination");
+    i.require_aligned(call.src, kBlockBytes, "the source");
+    const std::uint64_t total = std::uint64_t{call.rows} * call.columns * size;
+    i.read(call.src, 0, total);
+    i.write(call.dst, 0, total);
+    const PerRow sum(i, call.sum, call.rows, !given), max(i, call.max, call.rows, !given),
+        factor(i, call.factor, call.rows, true);
+    const PerRow old_sum(i, update ? call.old_sum : nullptr, call.rows, false);
+    const PerRow old_max(i, update ? call.old_max : nullptr, call.rows, false);
+    const std::uint64_t work = call.work && call.work->bytes ? std::min(call.work->bytes, total) : 0;
+    if (work) i.write(*call.work, 0, work);
+    // Max and sum by whole repeats, subtract, exp, divide: no figure is public.
+    i.cost("OneVector", (divides ? 22u : 18u) * ((total + kRepeatBytes - 1) / kRepeatBytes), type);
+    if (i.issue()) {
+      States ds(i, call.dst), ss(i, call.src);
+      const std::uint8_t unused =
+          call.used < call.columns
+              ? new_origin(format("%s at %s leaves the padding of its rows", call.name, to_string(site).c_str()))
+              : kDefined;
+      for (std::uint64_t r = 0; r < call.rows; ++r) {
+        std::uint8_t state = kDefined;
+        std::vector<double> x(call.used);
+        double most = -INFINITY, total_of_row = 0;
+        for (std::uint64_t c = 0; c < call.used; ++c) {
+          const std::uint64_t at = (r * call.columns + c) * size;
+          x[c] = get(i.bytes(call.src) + at, type);
+          state = meet(state, ss.of(at, size));
+          most = x[c] > most || std::isnan(x[c]) ? x[c] : most;
+        }
+        double before = 0, scale = 1;
+        if (given) most = max.value(r, &state);
+        if (update) {
+          before = old_max.value(r, &state);
+          most = std::fmax(most, before);
+          scale = std::exp(before - most);
+        }
+        for (double& v : x) total_of_row += v = std::exp(v - most);
+        if (update) total_of_row += scale * old_sum.value(r, &state);
+        if (given) total_of_row = sum.value(r, &state);
+        for (std::uint64_t c = 0; c < call.columns; ++c) {
+          const std::uint64_t at = (r * call.columns + c) * size;
+          if (c < call.used) put(i.bytes(call.dst) + at, type, divides ? x[c] / total_of_row : x[c]);
+          ds.set(at, size, c < call.used ? state : unused);
+        }
+        if (!given) {
+          max.fill(r, most, state);
+          sum.fill(r, total_of_row, state);
+        }
+        factor.fill(r, scale, state);
+      }
+      if (work)
+        States(i, *call.work)
+            .set(0, work, new_origin(format("the temporary of %s at %s", call.name, to_string(site).c_str())));
+    }
+  }
+  core().barrier(Pipe::V, site_id(site));
+}
+
+}  // namespace twin
