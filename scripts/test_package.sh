@@ -29,14 +29,22 @@ consume() {  # consume KIND PREFIX
 # The command is built too: it sees only the public headers, so a shared build proves that they export enough.
 [ -f build/release/build.ninja ] || cmake --preset release --log-level=WARNING -DTESSERA_BUILD_TESTS=OFF -DTESSERA_BUILD_EXAMPLES=OFF
 cmake --preset release -B build/shared --log-level=WARNING -DBUILD_SHARED_LIBS=ON -DTESSERA_BUILD_TESTS=OFF \
-  -DTESSERA_BUILD_EXAMPLES=OFF -DTESSERA_BUILD_TWIN=OFF >/dev/null
+  -DTESSERA_BUILD_EXAMPLES=OFF -DTESSERA_BUILD_TWIN=OFF -DCMAKE_INSTALL_LIBDIR=lib/deep -DCMAKE_INSTALL_BINDIR=tools/bin \
+  -DCMAKE_INSTALL_INCLUDEDIR=headers -DCMAKE_INSTALL_DATADIR=data >/dev/null  # a layout that nobody may have assumed
 for build in release:static shared:shared; do
   cmake --build "build/${build%:*}" -j "$jobs"
   cmake --install "build/${build%:*}" --prefix "$work/${build#*:}" >/dev/null
   consume "${build#*:}" "$work/${build#*:}"
 done
 
-library=$(find "$work/shared" -name 'libtessera.so')
+for file in lib/deep/libtessera.so lib/deep/pkgconfig/tessera.pc lib/deep/cmake/tessera/tesseraConfig.cmake \
+            headers/tessera/tessera.h tools/bin/tessera data/tessera/workloads/quick.txt; do
+  [ -e "$work/shared/$file" ] || { echo "package: $file was not installed there"; exit 1; }
+done
+lists=$(strings "$work/shared/tools/bin/tessera" | grep -Fx ../../data) || { echo "package: the command does not know its data"; exit 1; }
+[ -d "$work/shared/tools/bin/$lists/tessera/workloads" ] || { echo "package: no lists at $lists"; exit 1; }
+
+library=$work/shared/lib/deep/libtessera.so
 shown=$(nm -DC --defined-only "$library" | awk '$2 ~ /[TBDR]/ {$1 = $2 = ""; print}' | grep -vE '^ +(tessera::[A-Za-z_]|tessera_|(typeinfo|vtable|typeinfo name) for tessera::)' || true)
 [ -z "$shown" ] || { echo "libtessera.so shows more than it should:"; echo "$shown"; exit 1; }
 if nm -DC --defined-only "$library" | grep -E 'tessera::(cpu|base|planner|reference|capi|runtime)::'; then
