@@ -33,6 +33,20 @@ struct CoreState {
   Moment scalar;
   std::array<PipeState, kPipes> pipes;
   std::vector<Moment> tokens;
+  bool ended = false;
+
+  bool at_end() const {
+    if (next < core->trace.size()) return false;
+    for (const PipeState& p : pipes) {
+      if (!p.queue.empty() || p.transferring) return false;
+    }
+    return true;
+  }
+  Moment end() const {
+    Moment last = scalar;
+    for (const PipeState& p : pipes) last.at_least(p.done);
+    return last;
+  }
 };
 
 class Simulation {
@@ -65,7 +79,12 @@ class Simulation {
   }
 
   Timeline run() {
-    for (int c = 0; c < static_cast<int>(cores_.size()); ++c) wake(c, 0);
+    // A block gets its cores as soon as a block before it has left them.
+    blocks_.resize(out_.launched->blocks);
+    for (std::size_t c = 0; c < cores_.size(); ++c) blocks_[cores_[c].core->block].push_back(static_cast<int>(c));
+    const bool all = out_.launched->all_at_once || out_.launched->at_once == 0;
+    const std::size_t at_once = all ? blocks_.size() : static_cast<std::size_t>(out_.launched->at_once);
+    while (next_block_ < std::min(at_once, blocks_.size())) begin_block({});
     while (!wakes_.empty() || !gm_.idle()) {
       const double next_wake = wakes_.empty() ? HUGE_VAL : wakes_.top().first;
       const double next_end = gm_.next_end();
@@ -81,10 +100,7 @@ class Simulation {
       }
       step(core);
     }
-    for (const CoreState& s : cores_) {
-      out_.last.at_least(s.scalar);
-      for (const PipeState& pipe : s.pipes) out_.last.at_least(pipe.done);
-    }
+    for (const CoreState& s : cores_) out_.last.at_least(s.end());
     const auto paths = out_.traffic;
     out_.traffic = gm_.traffic();
     std::copy(std::begin(paths.paths), std::end(paths.paths), out_.traffic.paths);
@@ -104,6 +120,21 @@ class Simulation {
       moved = step_scalar(c);
       for (int p = 1; p < kPipes; ++p) moved |= step_pipe(c, p);
     }
+    if (cores_[c].ended || !cores_[c].at_end()) return;
+    cores_[c].ended = true;
+    Moment end;
+    for (const int other : blocks_[cores_[c].core->block]) {
+      if (!cores_[other].ended) return;
+      end.at_least(cores_[other].end());
+    }
+    if (next_block_ < blocks_.size()) begin_block(end);
+  }
+  void begin_block(const Moment& when) {
+    for (const int c : blocks_[next_block_]) {
+      cores_[c].scalar = {when.time, when.cause};
+      wake(c, when.time);
+    }
+    ++next_block_;
   }
   bool step_scalar(int c);
   bool scalar_record(int c, const Record& r);
@@ -118,6 +149,8 @@ class Simulation {
   std::vector<InstructionCost> costs_;
   std::vector<CoreState> cores_;
   std::vector<Cross> cross_;
+  std::vector<std::vector<int>> blocks_;  // their cores
+  std::size_t next_block_ = 0;
   using Wake = std::pair<double, int>;
   std::priority_queue<Wake, std::vector<Wake>, std::greater<Wake>> wakes_;
   double mmad_queued_, issue_, flag_, vector_issue_;

@@ -162,6 +162,20 @@ TEST(GmModel, HbmIsSharedByThoseWhoUseItAtThatMoment) {
   EXPECT_NEAR(time(48), bytes / 1.46e12 * 1.8e9 + 310, 0.02 * time(48));
 }
 
+// ---- blocks ----
+void one_copy(GM_ADDR p) { DataCopy(ub(0), gm<float>(p)[static_cast<std::uint64_t>(GetBlockIdx()) * 8192], 8192); }
+TEST(Blocks, MoreThanCoresGoOneAfterAnother) {
+  const twin_test::Device<float> p(std::vector<float>(96 * 8192));
+  const auto time = [&](int blocks) {
+    RUN(one_copy, blocks).as(twin::KernelType::AivOnly)(p);
+    return cycles();
+  };
+  const double one_wave = time(48);
+  EXPECT_NEAR(time(96), 2 * one_wave, 0.02 * one_wave);
+  EXPECT_GT(time(49), 1.2 * one_wave);  // the last block has the machine to itself
+  EXPECT_LE(twin::last_timing().vector_utilisation, 1.0);
+}
+
 // ---- reports ----
 TEST(ChromeTrace, HasTheLanesOfTheVendorsProfiler) {
   twin::settings().keep_trace = true;
