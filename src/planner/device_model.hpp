@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner knows of a machine: plain numbers, each once, each with its source.
+// What the planner knows of a machine: plain numbers, each once, each with its source. CPUs only: an NPU's numbers stand in
+// twin/devices, and a plan for Ascend takes them from there.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ Every other option goes to the compiler: -I -D -U -include -std -O -g -W -f -m, 
 Without -std, -O or -g: -std=c++17 -O1 -g. Options of the device compiler that have no meaning here are accepted.
 
 The finished program obeys the variable TWIN, a list with commas:
-  TWIN=device=910B3,auto-sync=off,timing,trace=t.json,json=r.json ./a.out
+  TWIN=device=910B3,auto-sync=off,timing,html=t.html,json=r.json ./a.out
 Its exit status is its own, or 1 if it would be 0 and the twin found something.
 )";
 
