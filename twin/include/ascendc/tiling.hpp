@@ -15,8 +15,8 @@ using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kern
 
 #define REGISTER_TILING_DEFAULT(Struct) using TwinTilingData [[maybe_unused]] = Struct
 #define REGISTER_TILING_FOR_TILINGKEY(condition, Struct)
-#define GET_TILING_DATA(name, address)                  \
-  typename ::twin::TilingOf<TwinTilingData>::Type name; \
+#define GET_TILING_DATA(name, address)                                 \
+  typename decltype(::twin::tiling_type<TwinTilingData>())::Type name; \
   ::twin::copy_tiling(&name, address, sizeof name)
 // A member alone: the address of the whole is given.
 #define GET_TILING_DATA_MEMBER(Struct, member, name, address) \

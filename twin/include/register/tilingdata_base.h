@@ -25,7 +25,8 @@
   }                                                                                                           \
   std::size_t GetDataSize() const { return sizeof(*this); }                                                   \
   }
-#define REGISTER_TILING_DATA_CLASS(Operator, Struct) \
-  [[maybe_unused]] inline constexpr ::twin::RegisteredTiling<Struct> TWIN_TILING_JOIN(twin_tiling_of_##Operator, __LINE__){};
+#define REGISTER_TILING_DATA_CLASS(Operator, Struct)                                                                       \
+  [[maybe_unused]] inline constexpr ::twin::RegisteredTiling<Struct, ::twin::is_inner_tiling(#Operator)> TWIN_TILING_JOIN( \
+      twin_tiling_of_##Operator, __LINE__){};
 #define TWIN_TILING_JOIN(a, b) TWIN_TILING_JOIN_(a, b)
 #define TWIN_TILING_JOIN_(a, b) a##b

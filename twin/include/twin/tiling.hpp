@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace twin {
 
@@ -19,42 +20,43 @@ template <class T>
 struct TilingType {
   using Type = T;
 };
-struct TilingTag {};
 
+// The compiler prints this name if GET_TILING_DATA finds no struct: REGISTER_TILING_DEFAULT(Struct) in the kernel,
+// GET_TILING_DATA_WITH_STRUCT, or -include the host's header with REGISTER_TILING_DATA_CLASS.
+template <class T>
+struct TilingTag {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
-template <class T>
-struct RegisteredTiling {
-  friend constexpr auto tiling_of(TilingTag) { return TilingType<T>(); }
-};
+  friend constexpr auto no_tiling_struct_is_registered(TilingTag<T>);
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-
-template <class T>
-struct NoTiling {
-  static_assert(
-      !sizeof(T),
-      "GET_TILING_DATA: which struct? REGISTER_TILING_DEFAULT(Struct) in the kernel, GET_TILING_DATA_WITH_STRUCT, or "
-      "-include the header with REGISTER_TILING_DATA_CLASS");
-  using Type = int;
 };
-template <class Tag>
-auto find_tiling(Tag tag, int) -> decltype(tiling_of(tag));
-template <class Tag>
-NoTiling<Tag> find_tiling(Tag, ...);
 
 // A kernel's own struct, or the registered one.
 struct Registered {};
-template <class T, class Tag = TilingTag>
-struct TilingOf {
-  using Type = T;
-};
-template <class Tag>
-struct TilingOf<Registered, Tag> {
-  using Type = typename decltype(find_tiling(Tag{}, 0))::Type;
+template <class T, class Tag = TilingTag<T>>
+constexpr auto tiling_type() {
+  if constexpr (std::is_same<T, Registered>::value) {
+    return no_tiling_struct_is_registered(Tag{});
+  } else {
+    return TilingType<T>{};
+  }
+}
+
+// By custom the operator of a struct inside another one is called ...Op: it is no kernel's.
+constexpr bool is_inner_tiling(const char* name) {
+  std::size_t n = 0;
+  while (name[n] != '\0') ++n;
+  return n > 2 && name[n - 2] == 'O' && name[n - 1] == 'p';
+}
+template <class T, bool kInner>
+struct RegisteredTiling {};
+template <class T>
+struct RegisteredTiling<T, false> {
+  friend constexpr auto no_tiling_struct_is_registered(TilingTag<Registered>) { return TilingType<T>{}; }
 };
 
 }  // namespace twin
