@@ -8,6 +8,7 @@
 #include "ascendc/debug.hpp"
 #include "ascendc/fixpipe.hpp"
 #include "ascendc/fused.hpp"
+#include "ascendc/language.hpp"
 #include "ascendc/library.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/raw.hpp"

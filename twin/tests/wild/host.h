@@ -11,13 +11,13 @@
 
 #include "acl/acl.h"
 
-#define CHECK_ACL(call)                                                                   \
-  do {                                                                                    \
-    const aclError error_ = (call);                                                       \
-    if (error_ != ACL_SUCCESS) {                                                          \
-      std::fprintf(stderr, "%s: error %d: %s\n", #call, error_, aclGetRecentErrMsg());    \
-      std::exit(1);                                                                       \
-    }                                                                                     \
+#define CHECK_ACL(call)                                                                \
+  do {                                                                                 \
+    const aclError error_ = (call);                                                    \
+    if (error_ != ACL_SUCCESS) {                                                       \
+      std::fprintf(stderr, "%s: error %d: %s\n", #call, error_, aclGetRecentErrMsg()); \
+      std::exit(1);                                                                    \
+    }                                                                                  \
   } while (0)
 
 template <class T>
@@ -48,6 +48,9 @@ struct Values {
     return static_cast<float>(state >> 8) / 8388608.0f - 1.0f;
   }
 };
+
+// As max, but a NaN stays.
+inline double larger(double a, double b) { return b <= a ? a : b; }
 
 inline int verdict(const char* name, double worst, double bound) {
   std::printf("%s: largest difference %.3g (bound %.3g)\n", name, worst, bound);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row softmax over rows of any length, in float on half data: explicit masks for the tail, repeats with strides, the core kind
-// asked of the preprocessor, kernels in a namespace, and a struct passed by value.
+// Row softmax over rows of any length, in float on half data: explicit masks for the tail, repeats with strides, the core
+// kind asked of the preprocessor, kernels in a namespace, and a struct passed by value.
 #include <kernel_operator.h>
 
 #include "host.h"
@@ -131,7 +131,7 @@ static double run(uint32_t rows, uint32_t cols) {
     for (uint32_t c = 0; c < cols; ++c) sum += std::exp(0.5 * double(float(x[r * cols + c])) - top);
     for (uint32_t c = 0; c < cols; ++c) {
       const double want = std::exp(0.5 * double(float(x[r * cols + c])) - top) / sum;
-      worst = std::max(worst, std::fabs(double(float(y[r * cols + c])) - want));
+      worst = larger(worst, std::fabs(double(float(y[r * cols + c])) - want));
     }
   }
   return worst;

@@ -29,7 +29,8 @@ double run(rotary::Type type, bool neox) {
       for (int i = 0; i < dim / 2; ++i) {
         const int base = (t * heads + h) * dim, a = base + (neox ? i : 2 * i), b = base + (neox ? i + dim / 2 : 2 * i + 1);
         const double c = float(trig[i]), s = float(trig[dim / 2 + i]), p = float(x[a]), q = float(x[b]);
-        worst = std::max({worst, std::fabs(p * c - q * s - float(y[a])), std::fabs(q * c + p * s - float(y[b]))});
+        worst = larger(worst, std::fabs(p * c - q * s - float(y[a])));
+        worst = larger(worst, std::fabs(q * c + p * s - float(y[b])));
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embedding of a head, the two halves of a head rotated (neox) or its neighbours (interleaved). Kernel code of rope.cpp.
+// Rotary embedding of a head, the two halves of a head rotated (neox) or its neighbours (interleaved). Kernel code of
+// rope.cpp.
 #pragma once
 
 #include <type_traits>

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small things that kernels expect from the device's headers besides instructions: type traits, assertions, the workspace.
+#pragma once
+
+#include <cstdlib>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ascendc/tiling.hpp"
+
+namespace AscendC {
+
+template <class T, class U>
+struct IsSameType {
+  static constexpr bool value = std::is_same<T, U>::value;
+};
+template <bool condition, class T, class F>
+struct Conditional {
+  using type = typename std::conditional<condition, T, F>::type;
+};
+
+// The device's part of the standard library has a namespace of its own.
+namespace Std {
+using std::conditional;
+using std::conditional_t;
+using std::decay;
+using std::decay_t;
+using std::enable_if;
+using std::enable_if_t;
+using std::false_type;
+using std::forward;
+using std::get;
+using std::index_sequence;
+using std::integer_sequence;
+using std::integral_constant;
+using std::is_base_of;
+using std::is_convertible;
+using std::is_floating_point;
+using std::is_integral;
+using std::is_same;
+using std::is_same_v;
+using std::is_void;
+using std::make_index_sequence;
+using std::make_tuple;
+using std::move;
+using std::remove_cv;
+using std::remove_cv_t;
+using std::remove_reference;
+using std::remove_reference_t;
+using std::true_type;
+using std::tuple;
+using std::tuple_element;
+using std::tuple_size;
+template <class T, class U>
+TWIN_API constexpr T max(const T a, const U b) {
+  return a > b ? a : static_cast<T>(b);
+}
+template <class T, class U>
+TWIN_API constexpr T min(const T a, const U b) {
+  return a < b ? a : static_cast<T>(b);
+}
+}  // namespace Std
+
+// The twin's library needs no workspace of the system: SyncAll and cross-core flags work without. The pointer is kept.
+namespace detail {
+inline GM_ADDR& system_workspace() {
+  static thread_local GM_ADDR pointer = nullptr;
+  return pointer;
+}
+}  // namespace detail
+TWIN_API void SetSysWorkspace(GM_ADDR workspace) { detail::system_workspace() = workspace; }
+TWIN_API void SetSysWorkSpace(GM_ADDR workspace) { detail::system_workspace() = workspace; }
+TWIN_API GM_ADDR GetSysWorkSpacePtr() { return detail::system_workspace(); }
+
+namespace detail {
+// Ends the program: on the device the core stops.
+TWIN_API void assertion_failed(const char* condition, Site site = Site::here()) {
+  std::printf("%s:%u: assertion failed: %s\n", site.file, site.line, condition);
+  std::fflush(stdout);
+  std::exit(1);
+}
+}  // namespace detail
+
+}  // namespace AscendC
+
+#ifndef ASSERT
+#define ASSERT(condition) ((condition) ? (void)0 : ::AscendC::detail::assertion_failed(#condition))
+#endif
+#ifndef ascendc_assert
+#define ascendc_assert(condition, ...) ASSERT(condition)
+#endif
+
+// The scalar unit's functions, without a namespace. Templates: a program that has <math.h>'s own keeps them. Without these a
+// float would go to C's integer abs and its double sqrt.
+template <class T, class = std::enable_if_t<std::is_same<T, float>::value || std::is_same<T, half>::value>>
+TWIN_API T abs(T value) {
+  return value < T(0.0f) ? T(-static_cast<float>(value)) : value;
+}
+template <class T, class = std::enable_if_t<std::is_same<T, float>::value || std::is_same<T, half>::value>>
+TWIN_API T sqrt(T value) {
+  return T(__builtin_sqrtf(static_cast<float>(value)));
+}
