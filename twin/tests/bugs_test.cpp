@@ -102,6 +102,21 @@ struct Tiles {  // one fractal of A and B, one of C
   }
 };
 // Which synchronisation is left out.
+template <bool kFixed>
+void bias_too_early(GM_ADDR x, GM_ADDR z) {
+  Tiles t(x, z);
+  LocalTensor<float> c1(TPosition::C1, 4096, 16), c2(TPosition::C2, 0, 16);
+  DataCopy(t.a1, t.x, Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0));
+  DataCopy(c1, gm(x, 0, 16), 16);
+  order<HardEvent::MTE2_MTE1>();
+  LoadData(t.a2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+  LoadData(t.b2, t.a1, LoadData2DParams(0, 1, 1, 0, 0, true, 0));
+  if (!kFixed) order<HardEvent::MTE1_M>();
+  OTHER DataCopy(c2, c1, 16);
+  if (kFixed) order<HardEvent::MTE1_M>();
+  WRONG Mmad(t.c, t.a2, t.b2, c2, MmadParams(16, 16, 16, false));
+  PipeBarrier<PIPE_ALL>();
+}
 enum CubeBug { kNoBug, kMte1, kCube, kFix, kReload, kSmall };
 template <CubeBug kBug>
 void cube(GM_ADDR x, GM_ADDR z) {
@@ -163,6 +178,36 @@ void read_what_the_other_wrote(GM_ADDR x, GM_ADDR y) {
   }
   if (kFixed) SyncAll();
   if (GetBlockIdx() == 1) {
+    WRONG DataCopy(ub(1), gm(y), kN);
+  }
+}
+
+template <bool kFixed>
+void stores_over_each_other(GM_ADDR x, GM_ADDR y) {  // of one core, one pipe
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  OTHER DataCopy(gm(y), ub(0), kN);
+  if (kFixed) PipeBarrier<PIPE_MTE3>();
+  WRONG DataCopy(gm(y, 8), ub(0), kN);
+}
+template <bool kFixed>
+void read_back_too_early(GM_ADDR x, GM_ADDR y) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  OTHER DataCopy(gm(y), ub(0), kN);
+  if (kFixed) order<HardEvent::MTE3_MTE2>();
+  WRONG DataCopy(ub(1), gm(y), kN);
+}
+template <bool kFixed>
+void pipe_not_covered_by_the_set(GM_ADDR x, GM_ADDR y) {  // the flag is set on a pipe that has nothing to do with the store
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_MTE3>();
+  if (GetSubBlockIdx() == 0) {
+    OTHER DataCopy(gm(y), ub(0), kN);
+  }
+  CrossCoreSetFlag<1, kFixed ? PIPE_MTE3 : PIPE_V>(1);
+  CrossCoreWaitFlag(1);
+  if (GetSubBlockIdx() == 1) {
     WRONG DataCopy(ub(1), gm(y), kN);
   }
 }
@@ -357,7 +402,50 @@ void used_after_free(GM_ADDR x, GM_ADDR) {
   if (kFixed) q.in.FreeTensor(t);
 }
 
+template <bool kFixed>
+void kept_at_the_end(GM_ADDR x, GM_ADDR) {
+  Queues q;
+  LocalTensor<float> t = q.in.AllocTensor<float>();
+  DataCopy(t, gm(x), kN);
+  q.in.EnQue(t);
+  WRONG t = q.in.DeQue<float>();
+  if (kFixed) q.in.FreeTensor(t);
+}
+template <bool kFixed>
+void still_in_the_queue(GM_ADDR x, GM_ADDR) {
+  Queues q;
+  LocalTensor<float> t = q.in.AllocTensor<float>();
+  DataCopy(t, gm(x), kN);
+  WRONG q.in.EnQue(t);
+  if (kFixed) q.in.FreeTensor(q.in.DeQue<float>());
+}
+template <bool kFixed>
+void kept_across_allocations(GM_ADDR x, GM_ADDR) {  // a tensor of the last round is used in this one
+  Queues q;
+  LocalTensor<float> kept;
+  for (int round = 0; round < 2; ++round) {
+    LocalTensor<float> t = q.in.AllocTensor<float>();
+    DataCopy(t, gm(x), kN);
+    q.in.EnQue(t);
+    t = q.in.DeQue<float>();
+    if (kFixed || round == 0) kept = t;
+    WRONG Adds(ub(8 + round), kept, 1.0f, kN);
+    q.in.FreeTensor(t);
+  }
+}
+
 // ---- 9, 11. cores ----
+template <bool kFixed>
+void flag_of_a_mix_kernel(GM_ADDR, GM_ADDR) {
+  if (kFixed) return;
+  WRONG CrossCoreSetFlag<0, PIPE_MTE3>(1);
+  CrossCoreWaitFlag(1);
+}
+template <bool kFixed>
+void instruction_of_the_other_core(GM_ADDR, GM_ADDR) {
+  if (kFixed && g_coreType == AIC) return;
+  WRONG Duplicate(ub(0), 0.0f, kN);
+}
 template <bool kFixed>
 void waits_for_ever(GM_ADDR, GM_ADDR) {
   if ASCEND_IS_AIC {
@@ -462,6 +550,16 @@ struct Case {
 constexpr auto kVector = KernelType::AivOnly;
 constexpr auto kHard = KernelType::MixAiv10;
 
+// On the two vector cores of a block; the cube core has nothing to do.
+template <bool kFixed>
+void on_vector_cores(GM_ADDR x, GM_ADDR y) {
+  if (g_coreType == AIV) pipe_not_covered_by_the_set<kFixed>(x, y);
+}
+template <bool kFixed>
+void vector_pair(GM_ADDR x, GM_ADDR y) {
+  RUN(on_vector_cores<kFixed>, 1).as(KernelType::MixAic12).auto_sync(false)(x, y);
+}
+
 const Case kCases[] = {
     PAIR_OF(load_then_use, Kind::ReadAfterWrite, true, 1, kVector),
     PAIR_OF(use_then_store, Kind::ReadAfterWrite, true, 1, kVector),
@@ -477,6 +575,16 @@ const Case kCases[] = {
     PAIR_OF(both_store_there, Kind::GmRace, true, 2, kVector),
     PAIR_OF(statistics_of_8_bytes, Kind::GmRace, true, 2, kVector),
     PAIR_OF(read_what_the_other_wrote, Kind::GmRace, true, 2, kHard),
+    PAIR_OF(stores_over_each_other, Kind::WriteAfterWrite, true, 1, kVector),
+    PAIR_OF(read_back_too_early, Kind::ReadAfterWrite, true, 1, kVector),
+    PAIR_OF(bias_too_early, Kind::ReadAfterWrite, true, 1, KernelType::AicOnly),
+    PAIR_OF(kept_at_the_end, Kind::Queue, false, 1, kVector),
+    PAIR_OF(still_in_the_queue, Kind::Queue, false, 1, kVector),
+    PAIR_OF(kept_across_allocations, Kind::UseAfterFree, false, 1, kVector),
+    PAIR_OF(flag_of_a_mix_kernel, Kind::KernelType, false, 2, kVector),
+    PAIR_OF(instruction_of_the_other_core, Kind::KernelType, false, 1, KernelType::MixAic11),
+    {"pipe_not_covered_by_the_set", Kind::GmRace, true, [](GM_ADDR a, GM_ADDR b) { vector_pair<false>(a, b); },
+     [](GM_ADDR a, GM_ADDR b) { vector_pair<true>(a, b); }},
     PAIR_OF(past_the_end_of_gm, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(past_the_tensor, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(tensors_over_each_other, Kind::Overlap, true, 1, kVector),

@@ -156,4 +156,126 @@ TEST(HappensBefore, AgreesWithAGraphOnRandomPrograms) {
   EXPECT_GT(silent, 400);
 }
 
+// ---- two cores ----
+// Two vector cores that load and store blocks of GM, with flags between their two pipes, barriers, and meetings: each sets
+// on one of its pipes and waits.
+enum CoreOp { kLoad, kStore, kFlag, kAll, kMeet };
+struct CoreStep {
+  CoreOp op;
+  int block;  // kLoad, kStore
+  int pipe;   // kFlag: from this pipe to the other; kMeet: where it sets. 0 MTE2, 1 MTE3
+};
+std::vector<CoreStep> cores[2];
+
+void interpret_cores(GM_ADDR x) {
+  if (g_coreType != AIV) return;
+  const int me = static_cast<int>(GetSubBlockIdx());
+  GlobalTensor<float> g;
+  g.SetGlobalBuffer((__gm__ float*)x, kBuffers * kBytes / 4);
+  const LocalTensor<float> source(TPosition::VECCALC, 0, kBytes / 4);
+  Duplicate(source, 1.0f, kBytes / 4);
+  SetFlag<HardEvent::V_MTE3>(0);
+  WaitFlag<HardEvent::V_MTE3>(0);
+  int meetings = 0;
+  for (std::size_t i = 0; i < cores[me].size(); ++i) {
+    const CoreStep& s = cores[me][i];
+    const Site site{me ? "core1" : "core0", static_cast<std::uint32_t>(i + 1)};
+    const LocalTensor<float> target(TPosition::VECCALC, static_cast<std::uint32_t>(kBytes * (i + 1)), kBytes / 4);
+    if (s.op == kLoad) DataCopy(target, g[s.block * kBytes / 4], kBytes / 4, site);
+    if (s.op == kStore) DataCopy(g[s.block * kBytes / 4], source, kBytes / 4, site);
+    if (s.op == kFlag && s.pipe == 0) SetFlag<HardEvent::MTE2_MTE3>(0), WaitFlag<HardEvent::MTE2_MTE3>(0);
+    if (s.op == kFlag && s.pipe == 1) SetFlag<HardEvent::MTE3_MTE2>(0), WaitFlag<HardEvent::MTE3_MTE2>(0);
+    if (s.op == kAll) PipeBarrier<PIPE_ALL>();
+    if (s.op != kMeet) continue;
+    const std::uint16_t id = meetings++ % 2;
+    if (s.pipe == 0) CrossCoreSetFlag<1, PIPE_MTE2>(id);
+    if (s.pipe == 1) CrossCoreSetFlag<1, PIPE_MTE3>(id);
+    CrossCoreWaitFlag(id);
+  }
+}
+
+// Each step has a node for what it waits for (in) and for what waits for it (out): an access is both; a flag's in is its
+// set, its out its wait; a meeting's in is this core's set, its out the wait of both.
+bool cores_race() {
+  const std::size_t n0 = cores[0].size(), n = n0 + cores[1].size();
+  const auto step = [&](std::size_t i) -> const CoreStep& { return i < n0 ? cores[0][i] : cores[1][i - n0]; };
+  const auto access = [&](std::size_t i) { return step(i).op == kLoad || step(i).op == kStore; };
+  std::vector<std::vector<char>> path(2 * n, std::vector<char>(2 * n, 0));  // 2 i: in of i; 2 i + 1: out
+  std::vector<std::size_t> meets[2];
+  for (std::size_t i = 0; i < n; ++i) {
+    path[2 * i][2 * i + 1] = 1;
+    if (step(i).op == kMeet) meets[i >= n0].push_back(i);
+    for (std::size_t j = i + 1; j < n; ++j) {
+      if ((i < n0) != (j < n0)) continue;
+      const int from = step(i).op == kStore, to = step(j).op == kStore;  // pipes of accesses
+      const bool i_in_reach =
+          step(j).op == kAll || ((step(j).op == kFlag || step(j).op == kMeet) &&
+                                 (access(i) ? step(j).pipe == from : step(i).op != kFlag || step(j).pipe != step(i).pipe));
+      const bool j_held = step(i).op == kAll || step(i).op == kMeet || (step(i).op == kFlag && step(i).pipe != to);
+      if (!access(j) && i_in_reach) path[2 * i + 1][2 * j] = 1;
+      if (access(j) && !access(i) && j_held) path[2 * i + 1][2 * j] = 1;
+    }
+  }
+  for (std::size_t k = 0; k < meets[0].size(); ++k) {
+    path[2 * meets[0][k]][2 * meets[1][k] + 1] = 1;
+    path[2 * meets[1][k]][2 * meets[0][k] + 1] = 1;
+  }
+  for (std::size_t k = 0; k < 2 * n; ++k) {
+    for (std::size_t i = 0; i < 2 * n; ++i) {
+      if (!path[i][k]) continue;
+      for (std::size_t j = 0; j < 2 * n; ++j) path[i][j] |= path[k][j];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      if (!access(i) || !access(j) || step(i).block != step(j).block) continue;
+      if (step(i).op == kLoad && step(j).op == kLoad) continue;
+      if (!path[2 * i + 1][2 * j] && !path[2 * j + 1][2 * i]) return true;
+    }
+  }
+  return false;
+}
+
+TEST(HappensBefore, AgreesWithAGraphOnRandomProgramsOfTwoCores) {
+  std::vector<float> ones(kBuffers * kBytes / 4, 1.0f);
+  twin_test::Device<float> x(ones);
+  twin::settings().timing = false;
+  int races = 0, silent = 0;
+  for (unsigned seed = 1; seed <= 1500; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    const int meetings = pick(5), blocks = 1 + pick(kBuffers), sync_percent = 20 + pick(60);
+    for (auto& program_of_core : cores) {
+      program_of_core.clear();
+      for (int m = 0; m <= meetings; ++m) {
+        for (int k = pick(4); k > 0; --k) {
+          if (pick(100) < sync_percent) program_of_core.push_back({pick(2) ? kFlag : kAll, 0, pick(2)});
+          program_of_core.push_back({pick(2) ? kLoad : kStore, pick(blocks), 0});
+        }
+        if (pick(100) < sync_percent) program_of_core.push_back({pick(2) ? kFlag : kAll, 0, pick(2)});
+        if (m < meetings) program_of_core.push_back({kMeet, 0, pick(2)});
+      }
+    }
+    twin::settings().shuffle = seed % 3;
+    RUN(interpret_cores, 1).as(twin::KernelType::MixAic12).auto_sync(false)(x);
+    const auto found = twin::take_findings();
+    const bool expected = cores_race();
+    std::string steps;
+    for (int c = 0; c < 2; ++c) {
+      for (std::size_t i = 0; i < cores[c].size(); ++i) {
+        const CoreStep& s = cores[c][i];
+        const char* const names[] = {"load", "store", "flag from", "barrier", "meet on"};
+        steps += std::to_string(c) + ":" + std::to_string(i + 1) + " " + names[s.op] + " " +
+                 std::to_string(s.op <= kStore ? s.block : s.pipe) + "\n";
+      }
+    }
+    ASSERT_EQ(!found.empty(), expected) << "seed " << seed << "\n" << steps << twin_test::text(found);
+    ++(expected ? races : silent);
+  }
+  twin::settings().timing = true;
+  twin::settings().shuffle = 0;
+  EXPECT_GT(races, 200);
+  EXPECT_GT(silent, 200);
+}
+
 }  // namespace
