@@ -98,7 +98,7 @@ void check(const Shape& s, Into into) {
 // 8 × 8 output pixels. The K of a float operand is rounded up to 16 by its identity.
 constexpr Shape kPlain{8, 8, 64, {0, 0, 0, 0}, 1, 1, 1, 1, 1, 1, 0, 32, 0, 64};
 constexpr Shape kFilter{9, 8, 32, {1, 2, 1, 0}, 1, 1, 3, 2, 1, 2, 32, 64, 16, 32};
-constexpr Shape kStrided{15, 17, 32, {0, 0, 0, 0}, 2, 2, 3, 1, 1, 1, 32, 32, 32, 32};
+constexpr Shape kStrided{15, 19, 32, {0, 0, 0, 0}, 2, 2, 3, 1, 2, 1, 32, 32, 32, 32};
 
 TEST(LoadData3d, FillsL0aInEveryType) {
   for (const Shape& s : {kPlain, kFilter, kStrided}) {

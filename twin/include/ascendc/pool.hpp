@@ -70,6 +70,13 @@ bool TPipe::InitBufPool(TBufPool<position, size>& bufPool, std::uint32_t len, Ot
 }
 
 enum class Hardware : std::uint8_t { GM, UB, L1, L0A, L0B, L0C, BIAS, FIXBUF, MAX };
+namespace detail {
+constexpr TPosition position_of(Hardware hard) {
+  constexpr TPosition kPositions[] = {TPosition::GM, TPosition::VECCALC, TPosition::A1, TPosition::A2,
+                                      TPosition::B2, TPosition::CO1,     TPosition::C2, TPosition::C2PIPE2GM};
+  return kPositions[static_cast<int>(hard)];
+}
+}  // namespace detail
 // Tensors one after another from the begin of a memory; nothing is given back.
 template <Hardware hard = Hardware::UB>
 class LocalMemAllocator {
@@ -101,9 +108,7 @@ class LocalMemAllocator {
     next_ += (count * static_cast<std::uint32_t>(sizeof(T)) + 31) / 32 * 32;
     return tensor;
   }
-  static constexpr TPosition kPositions[] = {TPosition::GM, TPosition::VECCALC, TPosition::A1, TPosition::A2,
-                                             TPosition::B2, TPosition::CO1,     TPosition::C2, TPosition::C2PIPE2GM};
-  static constexpr TPosition kPosition = kPositions[static_cast<int>(hard)];
+  static constexpr TPosition kPosition = detail::position_of(hard);
   std::uint32_t next_ = 0;
 };
 
