@@ -90,17 +90,16 @@ void shape_items(const Problem& p, const CpuModel& model, int threads, CpuPlan& 
          totals.tiled_rows / static_cast<double>(row_tile) < static_cast<double>(kItemsPerThread * threads)) {
     row_tile = std::max(kMinRowTile, row_tile / 2);
   }
-  // Token-major rows of all heads lie side by side: an item covers as many heads as leave enough items.
+  // Rows of all heads lie side by side, or their parts of a page do: an item covers as many heads as leave enough items.
   const double share = totals.streamed_cells / static_cast<double>(kStreamedItemsPerThread * threads);
   const auto heads = static_cast<std::int32_t>(std::clamp(share, 1.0, static_cast<double>(p.num_kv_heads)));
-  const bool head_major = p.kv_layout == KvLayout::paged_head_major;
 
   for (SequencePlan& s : plan.sequences) {
     if (!is_streamed(s)) {
       s.row_tile = std::min(s.rows, row_tile);
       if (s.split == Split::local) s.row_tile = local_row_tile(s, s.row_tile, p.head_dim_v);
       s.row_tiles = ceil_div(s.rows, s.row_tile);
-    } else if (!head_major) {
+    } else {
       s.heads_per_item = heads;  // all rows of each
     }
     s.head_blocks = static_cast<std::int32_t>(ceil_div(p.num_kv_heads, s.heads_per_item));

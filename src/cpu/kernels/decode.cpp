@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention for few rows a kv head: an item walks the keys tile by tile, and at each tile the kv heads it covers.
+// Attention for few rows a kv head: an item walks the keys step by step, and at each step some of its kv heads.
 //
-//   keys    | tile 0        | tile 1        | ...        of 64 keys
-//   head 0    rows 0-3, 4-6   rows 0-3, 4-6              scores -> softmax -> values, blocks of up to 4 rows
-//   head 1    ...
+//   step:  K of its heads, run by run -> scores | softmax of all its rows | V of its heads, run by run -> O
 //
+// A run is 16 rows of one head. Which heads and tiles follow each other is the layout's choice: memory is read in long runs.
 // Scratch, for all rows of all heads of the item: Q copied to full vectors, O, m, and l as a vector. See docs/decode.md.
 #include "cpu/kernels/decode.hpp"
 
@@ -52,17 +51,9 @@ struct Walk {
   const WorkItem& item;
   ScoreUnits units;
   State state;
-  std::int64_t rows;  // of a kv head
-  std::int64_t key;   // first of the tile
-  int n;              // keys of the tile
-  const std::byte* const* k_rows;
-  const std::byte* const* v_rows;
+  std::int64_t rows;     // of a kv head
+  KeyRange seen_by_all;  // by position
   TraceLane* lane;
-};
-
-/// What to prefetch while a step of the walk (one head against one tile) reads its K and V rows.
-struct StepsAhead {
-  Ahead k, v;
 };
 
 TESSERA_INLINE std::int64_t query_of(const Walk& walk, std::int64_t row) { return row / walk.constants.group; }
@@ -101,101 +92,215 @@ void begin_rows(const Walk& walk) {
   }
 }
 
-/// V rows for a row that does not see all keys of the tile.
-TESSERA_INLINE void seen_values(const Walk& walk, std::uint64_t seen, std::int64_t offset, const std::byte** rows) {
-  for (int i = 0; i < walk.n; ++i) rows[i] = (seen >> i & 1) != 0 ? walk.v_rows[i] + offset : kNoValues;
-}
-
-/// R rows, from row `first` of the item's on, against the tile.
-template <class T, int R, bool kTransformed>
-void block(const Walk& walk, int kv_head, std::int64_t first, const StepsAhead& ahead) {
-  const Sequence& sequence = *walk.item.sequence;
-  const RunConstants& constants = walk.constants;
-  const std::int64_t x = (kv_head - walk.item.kv_head_begin) * walk.rows + first;
-  const State& state = walk.state;
-  std::byte* q = state.q + x * state.q_stride;
-  float* o = state.o + x * state.o_stride;
-  alignas(64) float groups[R * kGroupStride];
-  alignas(64) std::byte p[R * kDecodeTile * T::kWeightBytes];
-  alignas(64) float bias[kTransformed ? R * kDecodeTile : 1];
-  RowTile tile[R];
-  std::uint64_t seen_by_all = ~std::uint64_t{0}, seen_by_any = 0;
-  const std::uint64_t whole = low_bits(walk.n);
-
-  std::int64_t t = trace_begin(walk.lane);
-  for (int r = 0; r < R; ++r) {
-    const std::int64_t row = walk.item.row_begin + first + r, query = query_of(walk, row);
-    const KeyRange range = visible_keys(constants, sequence, query, walk.item.key_begin, walk.item.key_end);
-    tile[r] = {walk.key, walk.n, 0, query + sequence.position_offset, 0, nullptr};
-    if (!kTransformed && covers(range, walk.key, walk.key + walk.n)) {
-      tile[r].seen = whole;
-    } else {
-      const std::int64_t head = head_of(walk, kv_head, row);
-      float* row_bias = kTransformed ? bias + r * kDecodeTile : nullptr;
-      tile[r].seen = seen_keys(constants, sequence, query, head, range, walk.key, walk.n, row_bias);
-      if (sequence.bias.data != nullptr) tile[r].bias = row_bias;
-      if (constants.alibi_slopes != nullptr) tile[r].slope = constants.alibi_slopes[head];
-    }
-    seen_by_all &= tile[r].seen;
-    seen_by_any |= tile[r].seen;
-  }
-  if (seen_by_any == 0) return;
-
-  const int num_groups = round_up(walk.n, kAccumulators > kWidth ? kAccumulators : kWidth) / 4;
-  const auto qk = constants.kv_from_memory ? scores<T, R, true> : scores<T, R, false>;
-  qk(q, state.q_stride, walk.k_rows, kv_head * sequence.k.stride_head, ahead.k, num_groups, constants.dqk, groups,
-     kGroupStride);
-  t = trace_end(walk.lane, TraceStage::qk, walk.item.index, t);
-  for (int r = 0; r < R; ++r) {
-    softmax<T, kTransformed>(constants, walk.units, tile[r], groups + r * kGroupStride, state.m + x + r,
-                             state.l + (x + r) * kWidth, o + r * state.o_stride, state.o_stride,
-                             p + r * kDecodeTile * T::kWeightBytes);
-  }
-  t = trace_end(walk.lane, TraceStage::softmax, walk.item.index, t);
-  constexpr std::ptrdiff_t kWeightStride = kDecodeTile * T::kWeightBytes;
-  const std::int64_t offset = kv_head * sequence.v.stride_head;
-  if (seen_by_all == whole) {
-    const auto pv = constants.kv_from_memory ? all_values<T, R, true> : all_values<T, R, false>;
-    pv(p, kWeightStride, walk.v_rows, offset, ahead.v, walk.n, constants.dv, o, state.o_stride);
-  } else {
-    for (int r = 0; r < R; ++r) {
-      if (tile[r].seen == 0) continue;
-      const std::byte* rows[kDecodeTile];
-      seen_values(walk, tile[r].seen, offset, rows);
-      all_values<T, 1, false>(p + r * kWeightStride, kWeightStride, rows, 0, {{rows, 0}, {rows, 0}}, walk.n, constants.dv,
-                              o + r * state.o_stride, state.o_stride);
-    }
-  }
-  trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
-}
-
-/// All rows of one head against the tile, in blocks of nearly equal size: 7 rows are 4 + 3, 5 are 3 + 2.
-template <class T, bool kTransformed>
-void head(const Walk& walk, int kv_head, const StepsAhead& ahead) {
-  const std::int64_t blocks = (walk.rows + kMaxRows - 1) / kMaxRows;
-  std::int64_t first = 0;
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    const std::int64_t size = (walk.rows - first + blocks - b - 1) / (blocks - b);
-    if (size == 1) {
-      block<T, 1, kTransformed>(walk, kv_head, first, ahead);
-    } else if (size == 2) {
-      block<T, 2, kTransformed>(walk, kv_head, first, ahead);
-    } else if constexpr (kMaxRows > 2) {
-      if (size == 3) {
-        block<T, 3, kTransformed>(walk, kv_head, first, ahead);
-      } else {
-        block<T, 4, kTransformed>(walk, kv_head, first, ahead);
-      }
-    }
-    first += size;
-  }
-}
-
-/// Rows of one tile; entries beyond its keys repeat the last key, so that whole blocks of scores can be computed.
+/// Rows of one tile; entries beyond its keys repeat the last key, so that whole runs can be read.
 struct TileRows {
   const std::byte* k[kDecodeTile];
   const std::byte* v[kDecodeTile];
 };
+
+/// A step of the walk: some kv heads against one tile. K of all its heads is read first, then V of all, run by run.
+struct Step {
+  std::int64_t key;  // of the tile's first
+  int n;             // keys of the tile
+  int head_begin, head_end;
+  const TileRows* tile;
+
+  int heads() const { return head_end - head_begin; }
+};
+
+/// At most so many rows of query heads have scores at once.
+constexpr int kStepRows = 32;
+
+/// The runs of a step in the order in which they are read, and three more to prefetch. Where the rows of a head lie side by
+/// side, each head's tile is read as one; where those of a key do, in halves, all heads of each: 32 rows that are 2 KB apart
+/// fall into 8 of L1's 64 sets, and drive each other out.
+class StepRuns {
+ public:
+  StepRuns(const Sequence& sequence, const Step& step, const Step& next, std::int64_t k_bytes, std::int64_t v_bytes)
+      : heads_(step.heads()) {
+    halves_ = heads_ > 1 && sequence.k.stride_head < sequence.k.stride_token;
+    Rows* run = runs_;
+    for (int values = 0; values < 2; ++values) {
+      const std::byte* const* rows = values != 0 ? step.tile->v : step.tile->k;
+      const std::int64_t stride = values != 0 ? sequence.v.stride_head : sequence.k.stride_head;
+      for (int i = 0; i < 2 * heads_; ++i) {
+        const int half = halves_ ? i / heads_ : i % 2, head = halves_ ? i % heads_ : i / 2;
+        *run++ = {rows + half * kRun, (step.head_begin + head) * stride, values != 0 ? v_bytes : k_bytes};
+      }
+    }
+    const int half = halves_ && next.heads() > 1 ? 0 : 1;
+    run[0] = {next.tile->k, next.head_begin * sequence.k.stride_head, k_bytes};
+    run[1] = {next.tile->k + half * kRun, (next.head_begin + 1 - half) * sequence.k.stride_head, k_bytes};
+    run[2] = run[1];
+  }
+
+  bool halves() const { return halves_; }
+  Runs keys(int half, int head) const { return runs_ + (halves_ ? half * heads_ + head : 2 * head + half); }
+  Runs values(int half, int head) const { return keys(half, head) + 2 * heads_; }
+
+ private:
+  Rows runs_[4 * kStepRows + 3];
+  int heads_;
+  bool halves_;
+};
+
+/// Rows [first, first + size) of a kv head: blocks of nearly equal size, 7 rows are 4 + 3, 5 are 3 + 2.
+template <class Call>
+TESSERA_INLINE void in_blocks(int first, int size, const Call& call) {
+  for (int blocks = (size + kMaxRows - 1) / kMaxRows; blocks > 0; --blocks) {
+    const int rows = (size + blocks - 1) / blocks;
+    if (rows == 1) {
+      call.template operator()<1>(first);
+    } else if (rows == 2) {
+      call.template operator()<2>(first);
+    } else if constexpr (kMaxRows > 2) {
+      if (rows == 3) {
+        call.template operator()<3>(first);
+      } else {
+        call.template operator()<4>(first);
+      }
+    }
+    first += rows;
+    size -= rows;
+  }
+}
+
+/// What the rows of a step have between K and V.
+template <class T, bool kTransformed>
+struct StepRows {
+  static constexpr std::ptrdiff_t kWeightStride = kDecodeTile * T::kWeightBytes;
+  alignas(64) float s[kStepRows * kDecodeTile];
+  alignas(64) std::byte p[kStepRows * kWeightStride];
+  alignas(64) float bias[kTransformed ? kStepRows * kDecodeTile : 1];
+  RowTile tile[kStepRows];
+  bool whole = false;  // every row sees every key of the tile
+};
+
+/// Fills rows.tile; false where no row sees any key.
+template <class T, bool kTransformed>
+bool find_seen(const Walk& walk, const Step& step, int first, int size, StepRows<T, kTransformed>& rows) {
+  const Sequence& sequence = *walk.item.sequence;
+  const RunConstants& constants = walk.constants;
+  const std::uint64_t whole = low_bits(step.n);
+  rows.whole = true;
+  bool any = false;
+  int x = 0;
+  for (int kv_head = step.head_begin; kv_head < step.head_end; ++kv_head) {
+    for (int r = 0; r < size; ++r, ++x) {
+      const std::int64_t row = walk.item.row_begin + first + r, query = query_of(walk, row);
+      const KeyRange range = visible_keys(constants, sequence, query, walk.item.key_begin, walk.item.key_end);
+      RowTile& tile = rows.tile[x];
+      tile = {step.key, step.n, 0, query + sequence.position_offset, 0, nullptr};
+      if (!kTransformed && covers(range, step.key, step.key + step.n)) {
+        tile.seen = whole;
+      } else {
+        const std::int64_t head = head_of(walk, kv_head, row);
+        float* row_bias = kTransformed ? rows.bias + x * kDecodeTile : nullptr;
+        tile.seen = seen_keys(constants, sequence, query, head, range, step.key, step.n, row_bias);
+        if (sequence.bias.data != nullptr) tile.bias = row_bias;
+        if (constants.alibi_slopes != nullptr) tile.slope = constants.alibi_slopes[head];
+      }
+      rows.whole &= tile.seen == whole;
+      any |= tile.seen != 0;
+    }
+  }
+  return any;
+}
+
+/// O of a row that does not see all keys of the tile: zeros stand for the V rows that must not be touched.
+template <class T>
+void seen_values(const Walk& walk, std::uint64_t seen, const Rows& run, int n, const std::byte* p, float* o) {
+  if ((seen & low_bits(n)) == 0) return;
+  const std::byte* rows[kDecodeTile];
+  for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? run.rows[j] + run.offset : kNoValues;
+  const Rows seen_rows = {rows, 0, 0};
+  all_values<T, 1, Ask::never>(p, 0, &seen_rows, n, walk.constants.dv, o, walk.state.o_stride);
+}
+
+/// part(half, head, keys) for what a step reads in one go, in the order of its runs.
+template <class Part>
+TESSERA_INLINE void in_parts(const Step& step, const StepRuns& runs, const Part& part) {
+  if (!runs.halves()) {
+    for (int h = 0; h < step.heads(); ++h) part(0, h, step.n);
+    return;
+  }
+  for (int h = 0; h < step.heads(); ++h) part(0, h, step.n < kRun ? step.n : kRun);
+  if (step.n <= kRun) return;
+  for (int h = 0; h < step.heads(); ++h) part(1, h, step.n - kRun);
+}
+
+/// Rows [first, first + size) of each head of the step; kAsk: whether the runs ahead are still to be asked for.
+template <class T, bool kTransformed, Ask kAsk>
+void step_rows(const Walk& walk, const Step& step, const StepRuns& runs, int first, int size) {
+  const RunConstants& constants = walk.constants;
+  const State& state = walk.state;
+  StepRows<T, kTransformed> rows;
+  constexpr std::ptrdiff_t kWeightStride = StepRows<T, kTransformed>::kWeightStride;
+  const bool whole = !kTransformed && step.key >= walk.seen_by_all.begin && step.key + kDecodeTile <= walk.seen_by_all.end;
+  const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
+    return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
+  };
+  const auto qk = [&](int half, int h, int n) __attribute__((always_inline)) {
+    in_blocks(
+        first, size, [&]<int R>(int r) __attribute__((always_inline)) {
+          const auto products = r == first ? scores<T, R, kAsk> : scores<T, R, Ask::never>;
+          products(state.q + state_row(h, r) * state.q_stride, state.q_stride, runs.keys(half, h), n, constants.dqk,
+                   rows.s + (h * size + r - first) * kDecodeTile + half * kRun, kDecodeTile);
+        });
+  };
+
+  const auto pv = [&](int half, int h, int n) __attribute__((always_inline)) {
+    const Runs run = runs.values(half, h);
+    const std::byte* p = rows.p + h * size * kWeightStride + half * kRun * T::kWeightBytes;
+    if (whole || rows.whole) {
+      in_blocks(
+          first, size, [&]<int R>(int r) __attribute__((always_inline)) {
+            const auto products = r == first ? all_values<T, R, kAsk> : all_values<T, R, Ask::never>;
+            products(p + (r - first) * kWeightStride, kWeightStride, run, n, constants.dv,
+                     state.o + state_row(h, r) * state.o_stride, state.o_stride);
+          });
+    } else {
+      for (int r = 0; r < size; ++r) {
+        seen_values<T>(walk, rows.tile[h * size + r].seen >> (half * kRun), *run, n, p + r * kWeightStride,
+                       state.o + state_row(h, first + r) * state.o_stride);
+      }
+    }
+  };
+
+  std::int64_t t = trace_begin(walk.lane);
+  if (!whole && !find_seen(walk, step, first, size, rows)) return;
+  in_parts(step, runs, qk);
+  t = trace_end(walk.lane, TraceStage::qk, walk.item.index, t);
+  for (int h = 0, x = 0; h < step.heads(); ++h, x += size) {
+    const std::int64_t row = state_row(h, first);
+    float *m = state.m + row, *l = state.l + row * kWidth, *o = state.o + row * state.o_stride;
+    if (whole) {
+      softmax_whole<T>(walk.units, size, rows.s + x * kDecodeTile, m, l, o, state.o_stride, rows.p + x * kWeightStride);
+    } else {
+      for (int r = 0; r < size; ++r) {
+        softmax<T, kTransformed>(constants, walk.units, rows.tile[x + r], rows.s + (x + r) * kDecodeTile, m + r,
+                                 l + r * kWidth, o + r * state.o_stride, state.o_stride, rows.p + (x + r) * kWeightStride);
+      }
+    }
+  }
+  t = trace_end(walk.lane, TraceStage::softmax, walk.item.index, t);
+  in_parts(step, runs, pv);
+  trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
+}
+
+template <class T, bool kTransformed>
+void do_step(const Walk& walk, const Step& step, const Step& next) {
+  const StepRuns runs(*walk.item.sequence, step, next, walk.constants.dqk * T::kBytes, walk.constants.dv * T::kBytes);
+  const int rows = static_cast<int>(walk.rows);
+  for (int first = 0; first < rows; first += kStepRows) {
+    const int size = rows - first < kStepRows ? rows - first : kStepRows;
+    if (walk.constants.kv_from_memory) {
+      step_rows<T, kTransformed, Ask::twice>(walk, step, runs, first, size);
+    } else {
+      step_rows<T, kTransformed, Ask::once>(walk, step, runs, first, size);
+    }
+  }
+}
 
 int find_rows(const RunConstants& constants, const Sequence& sequence, std::int64_t key, std::int64_t end, TileRows& rows) {
   const int n = static_cast<int>(end - key < kDecodeTile ? end - key : kDecodeTile);
@@ -205,20 +310,53 @@ int find_rows(const RunConstants& constants, const Sequence& sequence, std::int6
   return n;
 }
 
-/// Asks for the first step's rows; Q is copied while they come.
+/// Asks for the first runs; Q is copied while they come.
 template <class T>
-void prefetch_first(const Walk& walk, const TileRows& rows) {
-  const Sequence& sequence = *walk.item.sequence;
-  const std::int64_t head = walk.item.kv_head_begin;
-  for (int i = 0; i < walk.n; ++i) {
-    const std::byte* row = rows.k[i] + head * sequence.k.stride_head;
+void prefetch_first(const Walk& walk, const Step& step) {
+  for (int i = 0; i < kDecodeTile; ++i) {
+    const std::byte* row = step.tile->k[i] + step.head_begin * walk.item.sequence->k.stride_head;
     for (int at = 0; at < walk.constants.dqk * T::kBytes; at += 64) prefetch_l1(row + at);
   }
-  for (int i = 0; i < walk.n; ++i) {
-    const std::byte* row = rows.v[i] + head * sequence.v.stride_head;
-    for (int at = 0; at < walk.constants.dv * T::kBytes; at += 64) prefetch_l1(row + at);
-  }
 }
+
+/// The order of the walk: blocks of keys, in each the kv heads, in each the tiles. Memory is read in long runs: a block is
+/// a tile where the rows of all heads lie side by side, and a page where each head has a part of its own of the page.
+class Order {
+ public:
+  Order(const RunConstants& constants, const Sequence& sequence, const WorkItem& item, std::int64_t begin, std::int64_t end)
+      : begin_(item.kv_head_begin), end_(item.kv_head_end), block_(begin), keys_end_(end) {
+    const std::int64_t rows = item.row_end - item.row_begin;
+    if (sequence.block_table != nullptr && constants.page_size > kDecodeTile &&
+        sequence.k.stride_head >= constants.page_size * sequence.k.stride_token) {
+      keys_ = (constants.page_size + kDecodeTile - 1) / kDecodeTile * kDecodeTile;
+    } else {
+      heads_ = rows < kStepRows ? static_cast<int>(kStepRows / rows) : 1;
+    }
+  }
+
+  Step first() const { return {block_, 0, begin_, last_head(begin_), nullptr}; }
+  Step after(Step step) {
+    step.key += kDecodeTile;
+    if (step.key < keys_end_ && step.key < block_ + keys_) return step;
+    step.head_begin = step.head_end;
+    if (step.head_begin == end_) {
+      step.head_begin = begin_;
+      block_ += keys_;
+    }
+    step.key = block_;
+    step.head_end = last_head(step.head_begin);
+    return step;
+  }
+
+ private:
+  int last_head(int head) const { return end_ - head < heads_ ? end_ : head + heads_; }
+
+  int begin_, end_;                  // kv heads
+  int heads_ = 1;                    // of a step
+  std::int64_t block_;               // where this block begins
+  std::int64_t keys_ = kDecodeTile;  // of a block
+  std::int64_t keys_end_;
+};
 
 template <class T>
 void walk_tiles(Walk& walk) {
@@ -228,37 +366,31 @@ void walk_tiles(Walk& walk) {
   const KeyRange range = visible_keys(constants, sequence, item.row_begin / constants.group,
                                       (item.row_end - 1) / constants.group + 1, item.key_begin, item.key_end);
   if (empty(range)) return begin_rows<T>(walk);
-  walk.key = item.key_begin + (range.begin - item.key_begin) / kDecodeTile * kDecodeTile;
-  TileRows rows[3];  // of this tile and of the two after it
-  int n[3];
-  for (int i = 0; i < 3; ++i) n[i] = find_rows(constants, sequence, walk.key + i * kDecodeTile, range.end, rows[i]);
-  walk.n = n[0];
-  prefetch_first<T>(walk, rows[0]);
+  const std::int64_t begin = item.key_begin + (range.begin - item.key_begin) / kDecodeTile * kDecodeTile;
+  Order order(constants, sequence, item, begin, range.end);
+  TileRows tiles[2];
+  Step step = order.first();
+  step.n = find_rows(constants, sequence, step.key, range.end, tiles[0]);
+  step.tile = &tiles[0];
+  prefetch_first<T>(walk, step);
   begin_rows<T>(walk);
-  const int heads = item.kv_head_end - item.kv_head_begin;
-  for (int tile = 0; n[tile] > 0; tile = (tile + 1) % 3, walk.key += kDecodeTile) {
-    walk.n = n[tile];
-    walk.k_rows = rows[tile].k;
-    walk.v_rows = rows[tile].v;
-    for (int step = 0; step < heads; ++step) {
-      // Step `step + by` of the walk, or this one where there is none (a prefetch of it costs a load).
-      const auto ahead_by = [&](int by, StepsAhead& ahead, Rows Ahead::*when) __attribute__((always_inline)) {
-        const int tiles = (step + by) / heads, at = (tile + tiles) % 3;
-        const TileRows& from = rows[n[at] > 0 ? at : tile];
-        const std::int64_t kv_head = item.kv_head_begin + (step + by) % heads;
-        ahead.k.*when = {from.k, kv_head * sequence.k.stride_head};
-        ahead.v.*when = {from.v, kv_head * sequence.v.stride_head};
-      };
-      StepsAhead ahead;
-      ahead_by(1, ahead, &Ahead::next);
-      ahead_by(2, ahead, &Ahead::after);
-      if (walk.units.transformed) {
-        head<T, true>(walk, item.kv_head_begin + step, ahead);
-      } else {
-        head<T, false>(walk, item.kv_head_begin + step, ahead);
-      }
+  for (;;) {
+    Step next = order.after(step);
+    const bool last = next.key >= range.end;
+    if (last) {
+      next = step;  // a prefetch of what is there costs a load
+    } else if (next.key != step.key) {
+      TileRows& rows = step.tile == &tiles[0] ? tiles[1] : tiles[0];
+      next.n = find_rows(constants, sequence, next.key, range.end, rows);
+      next.tile = &rows;
     }
-    n[tile] = find_rows(constants, sequence, walk.key + 3 * kDecodeTile, range.end, rows[tile]);
+    if (walk.units.transformed) {
+      do_step<T, true>(walk, step, next);
+    } else {
+      do_step<T, false>(walk, step, next);
+    }
+    if (last) return;
+    step = next;
   }
 }
 
@@ -304,11 +436,19 @@ void end_rows(const Walk& walk) {
   }
 }
 
+/// Keys of the item that every row sees, as far as positions tell: the last query begins last, the first ends first.
+KeyRange seen_by_all(const RunConstants& constants, const WorkItem& item) {
+  const auto keys_of = [&](std::int64_t row) {
+    return visible_keys(constants, *item.sequence, row / constants.group, item.key_begin, item.key_end);
+  };
+  return {keys_of(item.row_end - 1).begin, keys_of(item.row_begin).end};
+}
+
 template <class T>
 void decode(const RunConstants& constants, const WorkItem& item, std::byte* scratch, TraceLane* lane) {
   const std::int64_t rows = item.row_end - item.row_begin;
   const State state = lay_out<T>(constants, rows * (item.kv_head_end - item.kv_head_begin), scratch, nullptr);
-  Walk walk = {constants, item, score_units(constants, *item.sequence), state, rows, 0, 0, nullptr, nullptr, lane};
+  Walk walk = {constants, item, score_units(constants, *item.sequence), state, rows, seen_by_all(constants, item), lane};
   walk_tiles<T>(walk);
   const std::int64_t t = trace_begin(lane);
   end_rows<T>(walk);

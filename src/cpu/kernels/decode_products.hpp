@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two products of decode, R rows against the keys of one tile. Lanes lie along the head dimension.
+// The two products of decode, R rows against the keys of one tile or half of it. Lanes lie along the head dimension.
 //
 //   scores: R rows x 4 G keys of accumulators; a vector of each K row is loaded once and used by R rows
 //   values: R rows x N vectors of accumulators; a vector of each V row is loaded once and used by R rows
@@ -7,6 +7,7 @@
 // Each sum is taken in an order that depends on neither R, G nor N, so a row has the same bits in whatever company.
 #pragma once
 
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/decode_input.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
@@ -16,44 +17,81 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 inline constexpr int kAccumulators = kRegisters / 2;
 inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 
-/// Rows to prefetch: row j is at rows[j] + offset.
+/// The rows of a run, kRun of them: row j is at rows[j] + offset.
 struct Rows {
   const std::byte* const* rows;
   std::int64_t offset;
+  std::int64_t bytes;  // of a row
 };
 
-/// While row j of this step is read, row j of the next step is prefetched into L1 and that of the step after it into L2.
-/// A prefetch that finds no free miss buffer is dropped, and the load that needs its line waits for all of DRAM's latency.
-/// So each line of DRAM is asked for twice (from L3 once is enough, and twice takes a quarter of the speed); spread evenly,
-/// since a burst is dropped first.
-struct Ahead {
-  Rows next, after;
-};
+/// A run and at least three that follow it in the order of the walk.
+using Runs = const Rows*;
 
-template <bool kFromMemory>
-TESSERA_INLINE void prefetch(const Ahead& ahead, int j, std::int64_t at) {
-  if constexpr (kFromMemory) prefetch_l2(ahead.after.rows[j] + ahead.after.offset + at);
-  prefetch_l1(ahead.next.rows[j] + ahead.next.offset + at);
-}
+/// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
+/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, two runs and one run ahead. From L3
+/// once is enough. Rows that an earlier block of query rows has read are in L1.
+enum class Ask { never, once, twice };
 
-template <int kBytes, bool kFromMemory>
-TESSERA_INLINE void prefetch_part(const Ahead& ahead, int j, std::int64_t at) {
+/// Prefetches the run after the next, line by line in the order of its addresses, in whatever order this one is read: the
+/// hardware's own prefetchers follow them.
+template <Ask kAsk>
+class Prefetcher {
+ public:
+  __attribute__((always_inline)) explicit Prefetcher(Runs runs) : first_(runs), runs_(runs) {
+    if constexpr (kAsk != Ask::never) find_row();
+  }
+
+  /// The next `lines` lines.
+  __attribute__((always_inline)) void ask(int lines) {
+    if constexpr (kAsk == Ask::never) return;
 #pragma GCC unroll 16
-  for (int i = 0; i < kBytes; i += 64) prefetch<kFromMemory>(ahead, j, at + i);
-}
+    for (int i = 0; i < lines; ++i) {
+      if (at_ >= bytes_) next_row();
+      prefetch_l1(after_ + at_);
+      if constexpr (kAsk == Ask::twice) prefetch_l1(next_ + at_);
+      at_ += 64;
+    }
+  }
 
-/// Sums of q.k before the lanes are added: blocks of 4 keys, groups[r * group_stride + g * kWidth] for keys 4 g to 4 g + 3.
-/// k_rows has num_groups * 4 readable entries (the last key repeated), a multiple of kAccumulators. While row j is read,
-/// those of the steps ahead are prefetched.
-template <class T, int R, bool kFromMemory>
-__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, const std::byte* const* k_rows,
-                                      std::int64_t offset, const Ahead& ahead, int num_groups, int dqk, float* groups,
-                                      int group_stride) {
+ private:
+  __attribute__((always_inline)) void find_row() {
+    after_ = runs_[2].rows[row_] + runs_[2].offset;
+    next_ = runs_[1].rows[row_] + runs_[1].offset;
+    bytes_ = runs_[2].bytes;
+  }
+  /// Asks may outnumber the lines there are (rows of K and V need not be as long): the last row of the second run is the
+  /// end.
+  __attribute__((always_inline)) void next_row() {
+    at_ = 0;
+    if (row_ + 1 < kRun) {
+      ++row_;
+    } else if (runs_ == first_) {
+      row_ = 0;
+      ++runs_;
+    }
+    find_row();
+  }
+
+  Runs first_, runs_;
+  int row_ = 0;
+  std::int64_t at_ = 0, bytes_ = 0;
+  const std::byte *next_ = nullptr, *after_ = nullptr;
+};
+
+/// Scores of R rows against `num_keys` keys, whose rows follow each other from run 0 on: s[r * s_stride + j]. num_keys is
+/// rounded up to kRun: so many rows must be readable, and so many scores are written.
+template <class T, int R, Ask kAsk>
+__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Runs runs, int num_keys, int dqk,
+                                      float* s, std::ptrdiff_t s_stride) {
   constexpr int kKeys = R == 3 ? 4 : kAccumulators / R;
   constexpr int kStepBytes = T::kStep * T::kBytes;
+  constexpr int kGroups = kRun / 4;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
-  for (int g = 0; g < num_groups; g += kKeys / 4, k_rows += kKeys) {
-    const int first = g * 4;
+  alignas(64) float groups[R][kGroups * kWidth];  // sums of 4 keys, before their lanes are added
+  num_keys = round_up(num_keys, kRun);
+  Prefetcher<kAsk> prefetcher(runs);
+  for (int first = 0; first < num_keys; first += kKeys) {
+    const std::byte* const* k_rows = runs->rows + first;
     F acc[R][kKeys];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -65,8 +103,8 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
     for (int c = 0; c < whole; ++c, at += kStepBytes, q_at += T::kStep * T::kQueryBytes) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key(k_rows[j] + offset + at);
-        if (kStepBytes == 64 || at % 64 == 0) prefetch<kFromMemory>(ahead, first + j, at);
+        const typename T::Vector k = T::key(k_rows[j] + runs->offset + at);
+        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -74,28 +112,35 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
     if (rest != 0) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key_n(k_rows[j] + offset + at, rest);
-        prefetch<kFromMemory>(ahead, first + j, at);
+        const typename T::Vector k = T::key_n(k_rows[j] + runs->offset + at, rest);
+        prefetcher.ask(1);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
     }
+    const int group = first % kRun / 4;
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; j += 4) {
-        store(groups + r * group_stride + (g + j / 4) * kWidth,
-              sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]));
+        store(groups[r] + (group + j / 4) * kWidth, sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]));
       }
+    }
+    if ((first + kKeys) % kRun != 0) continue;
+    float* out = s + first / kRun * kRun;
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+      for (int j = 0; j < kRun; j += kWidth) store(out + r * s_stride + j, fold_blocks(groups[r] + j / 4 * kWidth));
     }
   }
 }
 
 /// o[r][0 .. N) += sum over n keys of p[r][j] * V row j, N vectors from byte `offset` of the rows on. `lanes`: how many
 /// elements of them there are (fewer than N kWidth in the last block of a head dimension that is no multiple).
-template <class T, int R, int N, bool kWhole, bool kFromMemory>
+template <class T, int R, int N, bool kWhole, Ask kAsk>
 TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows, std::int64_t offset,
-                           const Ahead& ahead, std::int64_t ahead_at, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
+                           Prefetcher<kAsk>& prefetcher, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
   F acc[R][N];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
@@ -127,8 +172,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
     int j = 0;
     for (; j + 2 <= n; j += 2) {
       pair(j, true);
-      prefetch_part<N * kWidth * 2, kFromMemory>(ahead, j, ahead_at);
-      prefetch_part<N * kWidth * 2, kFromMemory>(ahead, j + 1, ahead_at);
+      prefetcher.ask((2 * N * kWidth * 2 + 63) / 64);
     }
     if (j < n) pair(j, false);
   } else
@@ -148,7 +192,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][v] = fma(weight[r], value, acc[r][v]);
       }
-      prefetch_part<N * kWidth * T::kBytes, kFromMemory>(ahead, j, ahead_at);
+      prefetcher.ask((N * kWidth * T::kBytes + 63) / 64);
     }
   }
 #pragma GCC unroll 16
@@ -159,16 +203,16 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 }
 
 /// The same over the whole head dimension, block by block.
-template <class T, int R, bool kFromMemory>
-__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows,
-                                          std::int64_t offset, const Ahead& ahead, int n, int dv, float* o,
+template <class T, int R, Ask kAsk>
+__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Runs runs, int n, int dv, float* o,
                                           std::ptrdiff_t o_stride) {
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
+  Prefetcher<kAsk> prefetcher(runs);
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
-    values<T, R, N, kWhole, kFromMemory>(p, p_stride, v_rows, offset + bytes, ahead, bytes, n, dv - at, o + at, o_stride);
+    values<T, R, N, kWhole, kAsk>(p, p_stride, runs->rows, runs->offset + bytes, prefetcher, n, dv - at, o + at, o_stride);
     at += N * kWidth;
   };
   while (at + kBlock * kWidth <= dv) part.template operator()<kBlock, true>();

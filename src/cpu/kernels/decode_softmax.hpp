@@ -10,7 +10,6 @@
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 inline constexpr int kTileVectors = kDecodeTile / kWidth;
-inline constexpr int kGroupStride = kDecodeTile / 4 * kWidth;  // floats of a row's unfolded scores
 
 /// One row against one tile.
 struct RowTile {
@@ -85,17 +84,54 @@ TESSERA_INLINE void rescale(float* m, float* l, float* o, int lanes, float m_new
   for (int i = 0; i < lanes; i += kWidth) store(o + i, mul(load(o + i), factor));
 }
 
-/// Unfolded scores of one row -> p[0, kDecodeTile) (0 beyond the tile's keys and for keys not seen); m, l and o follow.
+template <class T>
+TESSERA_INLINE void store_weights(std::byte* p, const F (&weight)[kTileVectors]) {
+#if defined(TESSERA_ISA_IS_AVX512BF16)
+  if constexpr (T::kPairs) {
+    for (int v = 0; v < kTileVectors; v += 2) store_pairs(p + v * kWidth * 2, weight[v], weight[v + 1]);
+    return;
+  }
+#endif
+  for (int v = 0; v < kTileVectors; ++v) store(reinterpret_cast<float*>(p) + v * kWidth, weight[v]);
+}
+
+/// The softmax of rows that see all keys of a whole tile, nothing but scaled: the same operations as below, in one piece.
+template <class T>
+TESSERA_INLINE void softmax_whole(const ScoreUnits& units, int rows, const float* scores, float* m, float* l, float* o,
+                                  int o_lanes, std::byte* p) {
+  const F exponent = set1(units.exponent);
+  for (int r = 0; r < rows; ++r, scores += kDecodeTile, l += kWidth, p += kDecodeTile * T::kWeightBytes) {
+    F s[kTileVectors];
+    F maximum = set1(m[r]);
+#pragma GCC unroll 16
+    for (int v = 0; v < kTileVectors; ++v) {
+      s[v] = load(scores + v * kWidth);
+      maximum = max(s[v], maximum);
+    }
+    if (any(less(set1(m[r]), maximum))) rescale(m + r, l, o + r * o_lanes, o_lanes, reduce_max(maximum), units.exponent);
+    const F shift = set1(m[r] == -kInfinity ? 0.0f : m[r]);
+    F sum = load(l);
+#pragma GCC unroll 16
+    for (int v = 0; v < kTileVectors; ++v) {
+      s[v] = exp2(mul(sub(s[v], shift), exponent));
+      sum = add(sum, s[v]);
+    }
+    store(l, sum);
+    store_weights<T>(p, s);
+  }
+}
+
+/// Scores of one row -> p[0, kDecodeTile) (0 beyond the tile's keys and for keys not seen); m, l and o follow.
 /// l is a vector: lane x sums the keys x, x + kWidth, ...
 template <class T, bool kTransformed>
-TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& units, const RowTile& tile, const float* groups,
+TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& units, const RowTile& tile, const float* scores,
                             float* m, float* l, float* o, int o_lanes, std::byte* p) {
   const int vectors = (tile.n + kWidth - 1) / kWidth;
   const bool partial = tile.seen != low_bits(kDecodeTile);
   F s[kTileVectors];
   F maximum = set1(*m);
   for (int v = 0; v < vectors; ++v) {
-    s[v] = fold_blocks(groups + v * (kWidth / 4) * kWidth);
+    s[v] = load(scores + v * kWidth);
     if constexpr (kTransformed) s[v] = transform(constants, tile, s[v], v * kWidth);
     if (partial) s[v] = hide(tile.seen >> (v * kWidth), s[v]);
     maximum = max(s[v], maximum);
@@ -112,13 +148,7 @@ TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& uni
     sum = add(sum, s[v]);
   }
   store(l, sum);
-#if defined(TESSERA_ISA_IS_AVX512BF16)
-  if constexpr (T::kPairs) {
-    for (int v = 0; v < kTileVectors; v += 2) store_pairs(p + v * kWidth * 2, s[v], s[v + 1]);
-    return;
-  }
-#endif
-  for (int v = 0; v < kTileVectors; ++v) store(reinterpret_cast<float*>(p) + v * kWidth, s[v]);
+  store_weights<T>(p, s);
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME
