@@ -2,6 +2,7 @@
 // The rows of vector.inc, executed.
 #include <cstring>
 
+#include "banks.hpp"
 #include "lane_math.hpp"
 #include "lanes.hpp"
 
@@ -103,11 +104,16 @@ constexpr Row kRows[] = {
 #include "twin/vector.inc"
 };
 
-// Two reads of one group of UB banks in one cycle take two: eight blocks of one source and eight of the other meet in the
-// sixteen groups unless they begin eight groups apart.
-bool sources_conflict(const View& a, const View& b) {
-  const auto distance = (a.addr / kBlockBytes - b.addr / kBlockBytes) & 15;
-  return distance != 8;
+// Cycles a repeat for the two sources' banks. The figures of other instructions with two sources have it in them.
+double sources_meet(const VecCall& call) {
+  const bool count = call.lanes.form == Lanes::Count || core().mask_counts;
+  const std::uint32_t lanes = lanes_a_repeat(size_bytes(call.src0.dtype));
+  const std::uint32_t n = count ? 8 : blocks_of(core().mask, lanes, lanes / 8);
+  const auto reads = [&](const View& v, Stride s) {
+    return Reads{v.addr / kBlockBytes, count || s.block ? n : 1, count ? 8u : s.repeat};
+  };
+  return meeting_sources(reads(call.src0, call.src0_stride), reads(call.src1, call.src1_stride),
+                         count ? 1 : call.lanes.repeats);
 }
 
 }  // namespace
@@ -130,7 +136,7 @@ void vector_elementwise(const VecCall& call, Site site) {
          call.lanes.form == Lanes::Count ? (std::uint64_t{call.lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
                                          : call.lanes.repeats,
          widest == 2 ? call.dst.dtype : DType::F32);
-  if (binary && std::strcmp(row.cost, "TwoVectors") == 0 && sources_conflict(call.src0, call.src1)) i.conflict(2);
+  if (binary && std::strcmp(row.cost, "TwoVectors") == 0) i.conflict(sources_meet(call));
   if (!i.issue()) return;
   std::uint8_t* const d = i.bytes(call.dst);
   const std::uint8_t* const a = i.bytes(call.src0);

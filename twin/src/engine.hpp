@@ -163,7 +163,7 @@ class Instruction {
   void tag(Tag tag) { tag_ = tag; }
   void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
   void move(Path path, std::uint64_t bytes);
-  void conflict(double factor) { record_.conflict = factor; }
+  void conflict(double factor) { record_.conflict = std::max(record_.conflict, factor); }
 
   // Checks order and enters the instruction into its pipe. False: it was refused, or is skipped, and must not be executed.
   bool issue();

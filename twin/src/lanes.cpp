@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "banks.hpp"
+
 namespace twin {
 
 ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat) {
@@ -48,6 +50,15 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
   return out;
 }
 
+std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::uint32_t lanes_a_block) {
+  std::uint32_t blocks = 0;
+  for (std::uint32_t first = 0; first < lanes; first += lanes_a_block) {
+    const std::uint64_t bits = lanes_a_block == 64 ? ~0ull : (1ull << lanes_a_block) - 1;
+    blocks += (mask[first / 64] >> (first % 64) & bits) != 0;
+  }
+  return blocks;
+}
+
 const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
   static thread_local std::vector<Run> runs;
   runs.clear();
@@ -59,6 +70,13 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
   }
   const std::uint32_t a_repeat = lanes_a_repeat(widest);
   const ResolvedLanes shape = resolve(i, lanes, a_repeat);
+  if (!shape.contiguous) {
+    std::uint32_t turns = 1;
+    for (int o = 0; o < count; ++o)
+      turns =
+          std::max(turns, fullest_group(blocks_of(shape.mask, a_repeat, kBlockBytes / size[o]), operands[o].stride.block));
+    i.conflict(turns);
+  }
   const auto push = [&](Run run) {
     if (!runs.empty()) {
       Run& last = runs.back();

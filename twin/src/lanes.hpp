@@ -35,6 +35,8 @@ struct ResolvedLanes {
   std::uint32_t repeats = 0;
   std::uint32_t last_repeat_lanes = 0;  // counter mode: lanes of the last repeat; 0: all of the mask
 };
+// Blocks of a repeat that have a lane at work.
+std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::uint32_t lanes_a_block);
 ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat);
 
 // The runs of an instruction with these operands; declares what it reads and writes, and checks alignment.

@@ -14,6 +14,9 @@ std::string to_text(const Timing& t) {
              t.gm_read_bytes / 1e6, t.gm_write_bytes / 1e6, t.gm_read_bytes > 0 ? 100 * t.l2_hit_bytes / t.gm_read_bytes : 0,
              t.hbm_bytes / 1e6, 100 * t.hbm_utilisation);
   out += format("  cube %.1f %%, vector %.1f %% of the device\n", 100 * t.cube_utilisation, 100 * t.vector_utilisation);
+  for (const PathUse& p : t.paths)
+    out += format("%s%s %.3f MB", &p == t.paths.data() ? "  moved: " : ", ", p.path.c_str(), p.bytes / 1e6);
+  if (!t.paths.empty()) out += "\n";
   struct Use {
     double least = 1e300, sum = 0, most = 0;
     int cores = 0;

@@ -87,6 +87,57 @@ TEST(CriticalPath, AddsUpToTheWhole) {
   EXPECT_NEAR(sum, twin::last_timing().cycles, 1e-6);
 }
 
+// ---- banks ----
+int dst_block = 1, src_block = 1, src1_repeat = 8, src1_offset = 0;
+void strided(GM_ADDR) {
+  Duplicate(LocalTensor<float>(TPosition::VECCALC, 0, 45000), 1.0f, 45000);
+  PipeBarrier<PIPE_V>();
+  UnaryRepeatParams p(static_cast<std::uint16_t>(dst_block), static_cast<std::uint16_t>(src_block), 1, 1);
+  Adds(LocalTensor<float>(TPosition::VECCALC, 0, 12000), LocalTensor<float>(TPosition::VECCALC, 65536, 12000), 1.0f,
+       std::uint64_t{64}, 100, p);
+}
+void two_sources(GM_ADDR) {
+  Duplicate(LocalTensor<float>(TPosition::VECCALC, 0, 45000), 1.0f, 45000);
+  PipeBarrier<PIPE_V>();
+  BinaryRepeatParams p(1, 1, 1, 8, 8, static_cast<std::uint8_t>(src1_repeat));
+  Mul(LocalTensor<float>(TPosition::VECCALC, 0, 12000), LocalTensor<float>(TPosition::VECCALC, 65536, 12000),
+      LocalTensor<float>(TPosition::VECCALC, 131072 + src1_offset, 12000), std::uint64_t{64}, 100, p);
+}
+double busy_of(const char* name) {
+  EXPECT_SILENT();
+  for (const auto& l : twin::last_timing().lines) {
+    if (l.name == name) return l.busy_cycles;
+  }
+  return 0;
+}
+TEST(Banks, BlocksOfOneGroupTakeTurns) {
+  const auto time = [](int dst, int src) {
+    dst_block = dst;
+    src_block = src;
+    RUN(strided, 1).as(twin::KernelType::AivOnly)(nullptr);
+    return busy_of("Adds");
+  };
+  EXPECT_EQ(time(1, 1), 100);
+  EXPECT_EQ(time(1, 2), 100);  // every second of sixteen groups: eight
+  EXPECT_EQ(time(1, 3), 100);
+  EXPECT_EQ(time(1, 4), 200);
+  EXPECT_EQ(time(1, 8), 400);
+  EXPECT_EQ(time(1, 16), 800);
+  EXPECT_EQ(time(16, 1), 800);
+  EXPECT_EQ(time(1, 0), 100);  // one block for all lanes
+}
+TEST(Banks, TwoSourcesMeetUnlessTheyAreEightGroupsApart) {
+  const auto time = [](int repeat, int offset) {
+    src1_repeat = repeat;
+    src1_offset = offset;
+    RUN(two_sources, 1).as(twin::KernelType::AivOnly)(nullptr);
+    return busy_of("Mul");
+  };
+  EXPECT_EQ(time(8, 0), 200);
+  EXPECT_EQ(time(8, 256), 100);
+  EXPECT_EQ(time(0, 0), 150);  // the first source moves by eight groups a repeat, this one stands still
+}
+
 // ---- GM ----
 int stride = 0;  // bytes from one core's line to the next core's
 void read_a_line(GM_ADDR p) {
