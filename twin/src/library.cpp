@@ -234,4 +234,80 @@ void library_broadcast(const View& dst, const View& src, const View* work_view, 
   close(site);
 }
 
+void library_choose(const LibraryChoice& call, Site site) {
+  {
+    Instruction i(Pipe::V, "SelectWithBytesMask", site);
+    const std::uint32_t size = size_bytes(call.dst.dtype), mask_size = size_bytes(call.mask.dtype);
+    const std::uint64_t total = std::uint64_t{call.rows} * call.columns;
+    if (call.mask_columns < call.columns)
+      i.refuse(Kind::Limit,
+               format("SelectWithBytesMask: maskLastAxis %u is less than srcLastAxis %u", call.mask_columns, call.columns),
+               "the rows of the mask are at least as long");
+    for (const View* v : {&call.dst, &call.src, &call.mask}) i.require_aligned(*v, kBlockBytes, "an operand");
+    i.read(call.src, 0, total * size);
+    i.read(call.mask, 0, std::uint64_t{call.rows} * call.mask_columns * mask_size);
+    i.write(call.dst, 0, total * size);
+    const Work work(i, call.work, total * size);
+    i.cost("Select", 4 * repeats(total, call.dst.dtype), call.dst.dtype);  // to halves, compare, select: assumed
+    if (total && i.issue()) {
+      States ds(i, call.dst), ss(i, call.src), ms(i, call.mask);
+      for (std::uint64_t k = 0; k < total; ++k) {
+        const std::uint64_t m = (k / call.columns * call.mask_columns + k % call.columns) * mask_size;
+        std::uint64_t chosen = 0;
+        std::memcpy(&chosen, i.bytes(call.mask) + m, mask_size);
+        const bool scalar = (chosen == 0) == call.scalar_where_zero;
+        std::memcpy(i.bytes(call.dst) + k * size,
+                    scalar ? reinterpret_cast<const std::uint8_t*>(&call.scalar) : i.bytes(call.src) + k * size, size);
+        ds.set(k * size, size, meet(ms.of(m, mask_size), scalar ? kDefined : ss.of(k * size, size)));
+      }
+      work.spoil(i);
+    }
+  }
+  close(site);
+}
+
+void library_running_sum(const View& dst, const View* last_row, const View& src, const View* work_view, std::uint32_t rows,
+                         std::uint32_t columns, bool along_rows, Site site) {
+  {
+    Instruction i(Pipe::V, "CumSum", site);
+    const std::uint32_t size = size_bytes(dst.dtype);
+    if (dst.dtype != DType::F16 && dst.dtype != DType::F32)
+      i.refuse(Kind::Limit, format("CumSum on %s: half and float only", name(dst.dtype)), "cast first");
+    if (std::uint64_t{columns} * size % kBlockBytes)
+      i.refuse(Kind::Alignment, format("CumSum: rows of %u elements do not fill blocks of 32 bytes", columns),
+               "pad the rows");
+    const std::uint64_t total = std::uint64_t{rows} * columns;
+    i.require_aligned(dst, kBlockBytes, "the destination");
+    i.require_aligned(src, kBlockBytes, "the source");
+    i.read(src, 0, total * size);
+    i.write(dst, 0, total * size);
+    if (last_row) i.write(*last_row, 0, std::uint64_t{columns} * size);
+    const Work work(i, work_view, total * size);
+    i.cost("TwoVectors", std::uint64_t{rows} * repeats(columns, dst.dtype) * (along_rows ? 3 : 1),
+           dst.dtype);  // two transposes: assumed
+    if (total && i.issue()) {
+      States ds(i, dst), ss(i, src);
+      const std::uint64_t lines = along_rows ? rows : columns, length = along_rows ? columns : rows;
+      for (std::uint64_t l = 0; l < lines; ++l) {
+        double sum = 0;
+        std::uint8_t state = kDefined;
+        for (std::uint64_t k = 0; k < length; ++k) {
+          const std::uint64_t at = (along_rows ? l * columns + k : k * columns + l) * size;
+          sum = static_cast<float>(sum + get(i.bytes(src) + at, dst.dtype));  // added in float, one after another
+          state = meet(state, ss.of(at, size));
+          put(i.bytes(dst) + at, dst.dtype, sum);
+          ds.set(at, size, state);
+        }
+      }
+      if (last_row) {
+        std::memcpy(i.bytes(*last_row), i.bytes(dst) + (total - columns) * size, std::uint64_t{columns} * size);
+        States last(i, *last_row);
+        last.copy_from(ds, 0, (total - columns) * size, std::uint64_t{columns} * size);
+      }
+      work.spoil(i);
+    }
+  }
+  close(site);
+}
+
 }  // namespace twin

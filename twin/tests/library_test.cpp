@@ -255,4 +255,57 @@ TEST(Library, BroadcastsAlongEitherDimension) {
   }
 }
 
+template <class T>
+void check_choice() {
+  std::vector<T> a(256);
+  for (int k = 0; k < 256; ++k) a[k] = T(static_cast<float>(k % 90));
+  const auto choose = [](const LocalTensor<T>& d, const LocalTensor<T>& x, const LocalTensor<T>&,
+                         LocalTensor<std::uint8_t>& s) {
+    const auto mask = ub<std::uint8_t>(135168, 256);
+    for (std::uint32_t k = 0; k < 256; ++k) mask.SetValue(k, static_cast<std::uint8_t>(k % 3 == 0 ? 0 : k));
+    order<HardEvent::S_V>();
+    SelectWithBytesMask(d, x, T(-1), mask, s, SelectWithBytesMaskShapeInfo{4, 16, 32});
+    SelectWithBytesMask(d[64], T(-2), x, mask, s, SelectWithBytesMaskShapeInfo{4, 16, 32});
+  };
+  const auto d = run<T>(a, a, choose);
+  for (int k = 0; k < 64; ++k) {
+    const int m = k / 16 * 32 + k % 16;
+    const bool zero = m % 3 == 0 || m % 256 == 0;
+    ASSERT_EQ(float(d[k]), zero ? float(a[k]) : -1.0f) << k;
+    ASSERT_EQ(float(d[64 + k]), zero ? -2.0f : float(a[k])) << k;
+  }
+}
+TEST(Library, ChoosesByBytes) {
+  check_choice<float>();
+  check_choice<half>();
+}
+constexpr CumSumConfig kDown = {false, false, true};
+template <class T>
+void check_running_sum() {
+  std::vector<T> a(256);
+  for (int k = 0; k < 256; ++k) a[k] = T(static_cast<float>(k * 7 % 23) - 9);
+  const auto d = run<T>(
+      a, a, [](const LocalTensor<T>& out, const LocalTensor<T>& x, const LocalTensor<T>&, LocalTensor<std::uint8_t>& s) {
+        LocalTensor<T> first = out, second = out[64], last = out[128];
+        CumSum<T>(first, last, x, s, CumSumInfo{4, 16});
+        CumSum<T, kDown>(second, last, x, CumSumInfo{4, 16});
+      });
+  for (int r = 0; r < 4; ++r) {
+    for (int c = 0; c < 16; ++c) {
+      float along = 0, down = 0;
+      for (int k = 0; k <= c; ++k) along += float(a[r * 16 + k]);
+      for (int k = 0; k <= r; ++k) down += float(a[k * 16 + c]);
+      EXPECT_EQ(float(d[r * 16 + c]), along);
+      EXPECT_EQ(float(d[64 + r * 16 + c]), down);
+      if (r == 3) {
+        EXPECT_EQ(float(d[128 + c]), down);
+      }
+    }
+  }
+}
+TEST(Library, SumsAsItGoes) {
+  check_running_sum<float>();
+  check_running_sum<half>();
+}
+
 }  // namespace

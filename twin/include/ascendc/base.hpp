@@ -94,6 +94,7 @@ enum class SELMODE : std::uint8_t { VSEL_CMPMASK_SPR, VSEL_TENSOR_SCALAR_MODE, V
 enum class ReduceOrder : std::uint8_t { ORDER_VALUE_INDEX, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
 enum class MaskMode : std::uint8_t { NORMAL, COUNTER };
 enum class CacheMode : std::uint8_t { CACHE_MODE_DISABLE, CACHE_MODE_NORMAL, CACHE_MODE_LAST, CACHE_MODE_PERSISTENT };
+enum class CacheRwMode : std::uint8_t { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : std::uint8_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : std::uint8_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum class MemDsbT : std::uint8_t { ALL, DDR, UB, SEQ };
@@ -101,11 +102,18 @@ enum class GatherMaskMode : std::uint8_t { VERSION_V1, VERSION_V2 };
 enum class CO2Layout : std::uint8_t { NZ, ROW_MAJOR };
 enum QuantMode_t { NoQuant, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8_PRE, VQF322B8_PRE, REQ8, VREQ8 };
 
+// Two to a byte. The twin has no tensors of it: their element type is incomplete, and the compiler says which.
+struct int4b_t;
+
 constexpr std::int32_t MASK_PLACEHOLDER = -1;
 inline std::uint64_t MASK_PLACEHOLDER_LIST[2] = {~0ull, ~0ull};
 constexpr std::uint32_t DEFAULT_C0_SIZE = 32;
 constexpr std::uint32_t ONE_BLK_SIZE = 32;
 constexpr std::uint32_t ONE_REPEAT_BYTE_SIZE = 256;
+constexpr std::uint32_t ONE_BLK_HALF_NUM = 16, ONE_BLK_FLOAT_NUM = 8, ONE_REPEAT_HALF_SIZE = 128, ONE_REPEAT_FLOAT_SIZE = 64;
+constexpr std::int32_t DEFAULT_BLK_NUM = 8, DEFAULT_BLK_STRIDE = 1, DEFAULT_REPEAT_STRIDE = 8,
+                       HALF_DEFAULT_REPEAT_STRIDE = 4;
+constexpr std::int32_t BLOCK_CUBE = 16, MAX_REPEAT_TIMES = 255, BYTE_PER_C0 = 32;
 constexpr std::uint32_t TOTAL_UB_SIZE = 192 * 1024;
 
 // The kind of core: a constant where the kernel is compiled for one kind, asked of the running core otherwise.

@@ -370,4 +370,47 @@ TWIN_API void Mean(const LocalTensor<T>& dst, const LocalTensor<T>& src, const M
   detail::fold_rows<T>(::twin::Fold::Mean, "Mean", dst, src, nullptr, meanParams, site);
 }
 
+// ---- choices by bytes ----
+struct SelectWithBytesMaskShapeInfo {
+  std::uint32_t firstAxis = 0, srcLastAxis = 0, maskLastAxis = 0;
+};
+// Where the byte is 0 the first source, elsewhere the second; one of them is a scalar. Rows of the mask may be longer.
+template <class T, class U, bool isReuseMask = true>
+TWIN_API void SelectWithBytesMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, detail::Given<T> src1,
+                                  const LocalTensor<U>& mask, const LocalTensor<std::uint8_t>& sharedTmpBuffer,
+                                  const SelectWithBytesMaskShapeInfo& info, Site site = Site::here()) {
+  ::twin::library_choose({dst.view(), src0.view(), mask.view(), &sharedTmpBuffer.view(), detail::bits_of(src1), false,
+                          info.firstAxis, info.srcLastAxis, info.maskLastAxis},
+                         site);
+}
+template <class T, class U, bool isReuseMask = true>
+TWIN_API void SelectWithBytesMask(const LocalTensor<T>& dst, detail::Given<T> src0, const LocalTensor<T>& src1,
+                                  const LocalTensor<U>& mask, const LocalTensor<std::uint8_t>& sharedTmpBuffer,
+                                  const SelectWithBytesMaskShapeInfo& info, Site site = Site::here()) {
+  ::twin::library_choose({dst.view(), src1.view(), mask.view(), &sharedTmpBuffer.view(), detail::bits_of(src0), true,
+                          info.firstAxis, info.srcLastAxis, info.maskLastAxis},
+                         site);
+}
+
+// ---- running sums: along rows, or down columns; the last row also on its own ----
+struct CumSumConfig {
+  bool isLastAxis = true, isReuseSource = false, outputLastRow = false;
+};
+inline constexpr CumSumConfig defaultCumSumConfig = {true, false, false};
+struct CumSumInfo {
+  std::uint32_t outter = 0, inner = 0;
+};
+template <class T, const CumSumConfig& config = defaultCumSumConfig>
+TWIN_API void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src,
+                     LocalTensor<std::uint8_t>& sharedTmpBuffer, const CumSumInfo& info, Site site = Site::here()) {
+  ::twin::library_running_sum(dst.view(), config.outputLastRow ? &lastRow.view() : nullptr, src.view(),
+                              &sharedTmpBuffer.view(), info.outter, info.inner, config.isLastAxis, site);
+}
+template <class T, const CumSumConfig& config = defaultCumSumConfig>
+TWIN_API void CumSum(LocalTensor<T>& dst, LocalTensor<T>& lastRow, const LocalTensor<T>& src, const CumSumInfo& info,
+                     Site site = Site::here()) {
+  ::twin::library_running_sum(dst.view(), config.outputLastRow ? &lastRow.view() : nullptr, src.view(), nullptr, info.outter,
+                              info.inner, config.isLastAxis, site);
+}
+
 }  // namespace AscendC

@@ -160,6 +160,24 @@ template <class T>
 TWIN_API void SetLoadDataPaddingValue(const T padValue) {
   ::twin::set_load_padding(detail::bits_of(padValue));
 }
+// 3D loads that wrap around at a boundary of L1, and those that repeat, are not covered: 0 and one time are what they do.
+TWIN_API void SetLoadDataBoundary(std::uint32_t boundaryValue, Site site = Site::here()) {
+  if (boundaryValue != 0)
+    ::twin::refuse_call("SetLoadDataBoundary with a boundary: the twin's LoadData does not wrap around in L1",
+                        "0, and load in two parts", site);
+}
+struct LoadDataRepeatParam {
+  LoadDataRepeatParam() = default;
+  LoadDataRepeatParam(std::uint16_t stride, std::uint8_t times, std::uint8_t mode)
+      : repeatStride(stride), repeatTime(times), repeatMode(mode) {}
+  std::uint16_t repeatStride = 0;
+  std::uint8_t repeatTime = 1, repeatMode = 0;
+};
+TWIN_API void SetLoadDataRepeat(const LoadDataRepeatParam& repeatParams, Site site = Site::here()) {
+  if (repeatParams.repeatTime > 1)
+    ::twin::refuse_call("SetLoadDataRepeat with a repeatTime above 1: the twin's LoadData (3D) loads one window a call",
+                        "call LoadData for each window", site);
+}
 template <class T, class U, class Index>
 TWIN_API void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<U>& src, const LocalTensor<Index>& idx,
                                  const LoadData2DParams& p, Site site = Site::here()) {

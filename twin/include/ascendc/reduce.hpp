@@ -99,7 +99,7 @@ TWIN_API void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<T>& sr
 }
 
 // One result in all. The library's own steps and flags come with them.
-template <class T>
+template <class T, bool isSetMask = true>
 TWIN_API void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,
                         const std::int32_t count, Site site = Site::here()) {
   ::twin::reduce_all(::twin::Reduce::Sum, detail::count_lanes(count), dst.view(), src.view(), work.view(), 8, false, site);
@@ -119,7 +119,7 @@ TWIN_API void ReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src, co
                      srcRepStride, false, site);
 }
 #define TWIN_EXTREME(name, op)                                                                                             \
-  template <class T>                                                                                                       \
+  template <class T, bool isSetMask = true>                                                                                \
   TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<T>& work,                     \
                      const std::int32_t count, bool calIndex = false, Site site = Site::here()) {                          \
     ::twin::reduce_all(::twin::Reduce::op, detail::count_lanes(count), dst.view(), src.view(), work.view(), 8, calIndex,   \

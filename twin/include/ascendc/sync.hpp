@@ -81,6 +81,11 @@ template <class T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_OU
 TWIN_API void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor, Site site = Site::here()) {
   ::twin::cache_clean(tensor.view(), entireType == CacheLine::ENTIRE_DATA_CACHE, site);
 }
+// Of local memory: the scalar unit reads that without its cache, so there is nothing to clean.
+template <class T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_OUT>
+TWIN_API void DataCacheCleanAndInvalid(const LocalTensor<T>& tensor) {
+  (void)tensor;
+}
 template <MemDsbT kind>
 TWIN_API void DataSyncBarrier(Site site = Site::here()) {
   ::twin::data_sync_barrier(site);

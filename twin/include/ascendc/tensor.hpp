@@ -80,9 +80,9 @@ class GlobalTensor {
     other.view_.dtype = ::twin::DTypeOf<U>::kValue;
     return other;
   }
-  template <class... Hint>
-  TWIN_API void SetL2CacheHint(CacheMode mode, Hint...) {
-    view_.cache_hint = mode == CacheMode::CACHE_MODE_DISABLE;
+  template <CacheRwMode rwMode = CacheRwMode::RW>
+  TWIN_API void SetL2CacheHint(CacheMode mode) {
+    view_.cache_hint = mode == CacheMode::CACHE_MODE_DISABLE;  // the others change which lines L2 drops first: not modelled
   }
   const ::twin::View& view() const { return view_; }
 

@@ -32,6 +32,19 @@ struct LibraryFold {
 };
 void library_fold(const LibraryFold& call, Site site);
 
+// Rows of `columns` elements; a byte (or any integer) each chooses between the source and the scalar. The mask's rows hold
+// mask_columns of them.
+struct LibraryChoice {
+  View dst, src, mask;
+  const View* work;
+  std::uint64_t scalar;
+  bool scalar_where_zero;
+  std::uint32_t rows, columns, mask_columns;
+};
+void library_choose(const LibraryChoice& call, Site site);
+void library_running_sum(const View& dst, const View* last_row, const View& src, const View* work, std::uint32_t rows,
+                         std::uint32_t columns, bool along_rows, Site site);
+
 // dst of dst_shape repeats src along the dimensions in which src has 1.
 void library_broadcast(const View& dst, const View& src, const View* work, const std::uint32_t* dst_shape,
                        const std::uint32_t* src_shape, int dims, Site site);
