@@ -34,6 +34,9 @@ void set(const View& gm, int block, int event, Site site) {
   r.token = ++l.cross_tokens;
   l.cross_token_sets[r.token] = 1;
   c.append(r);
+  auto& sets = l.block_sets[{gm.addr, block, event}];
+  ++sets.count;
+  l.last_cross_set[c.index] = sets.last_site = r.site;
   l.block_flags[{gm.addr, block, event}].push_back({as_foreign(c, c.completed(Pipe::MTE3)), r.token, r.site});
 }
 
@@ -41,9 +44,15 @@ void wait(const View& gm, int block, int event, const std::string& what, Site si
   Core& c = core();
   auto& flag = launched().block_flags[{gm.addr, block, event}];
   c.waits_text = what;
+  c.waits_sets = &launched().block_sets[{gm.addr, block, event}];
+  for (const auto& other : launched().cores) {
+    if (other->kind == c.kind && index_of(*other) == block) c.waits_on = other.get();
+  }
   c.waits_at = site_id(site);
   block_core_until([](void* f) { return !static_cast<std::deque<CrossFlag::Delivery>*>(f)->empty(); }, &flag);
   c.waits_text.clear();
+  c.waits_sets = nullptr;
+  c.waits_on = nullptr;
   if (flag.empty()) return;
   Clock known = flag.front().clock;
   for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);

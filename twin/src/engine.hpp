@@ -271,6 +271,11 @@ struct CubeRegisters {
   FixpipeRegisters fixpipe;
 };
 
+struct CrossSets {  // of one flag by one core
+  int count = 0;
+  std::uint32_t last_site = 0;
+};
+
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -326,6 +331,8 @@ class Core {
   Clock unit_read;  // what the last Fixpipe with a unit flag has read: a Mmad with one waits for it
   std::uint32_t tokens = 0;
   std::uint32_t scalar_steps = 0;
+  std::uint64_t polled = 0, polled_activity = 0;  // the address that it reads again and again, and what it did else before
+  std::uint32_t polls = 0;
   std::vector<Record> trace;
   std::uint32_t appended = 0;
   // The timing-only mode: what the scalar unit read of skipped values, and the same core of the first round in later ones.
@@ -336,8 +343,10 @@ class Core {
   std::vector<GmSpan> spans;
   int waits_for = -1;  // the cross-core flag, while blocked
   int waits_mode = 0;
-  std::string waits_text;  // or what else it waits for
-  int turns = 0;           // how often it has waited for the block before it (WaitPreBlock)
+  std::string waits_text;          // or what else it waits for
+  const Core* waits_on = nullptr;  // then: the block that should set it, and what it has set so far
+  const CrossSets* waits_sets = nullptr;
+  int turns = 0;  // how often it has waited for the block before it (WaitPreBlock)
   std::uint32_t waits_at = 0;
   bool started = false, finished = false;
   void* pipe = nullptr;
@@ -394,13 +403,10 @@ struct Launched {
   struct Arrivals {
     std::map<int, std::deque<std::pair<Clock, std::uint32_t>>> by_core;
   };
-  std::map<std::tuple<int, int, int>, Arrivals> arrivals;  // (mode, id, group)
-  struct CrossSets {
-    int count = 0;
-    std::uint32_t last_site = 0;
-  };
-  std::map<std::tuple<int, int, int>, CrossSets> cross_sets;  // (core, mode, id)
-  std::map<int, std::uint32_t> last_cross_set;                // core: site
+  std::map<std::tuple<int, int, int>, Arrivals> arrivals;               // (mode, id, group)
+  std::map<std::tuple<int, int, int>, CrossSets> cross_sets;            // (core, mode, id)
+  std::map<int, std::uint32_t> last_cross_set;                          // core: site
+  std::map<std::tuple<std::uint64_t, int, int>, CrossSets> block_sets;  // as block_flags
   // Flags in GM between two blocks (IBSet), by workspace, block that sets, event.
   std::map<std::tuple<std::uint64_t, int, int>, std::deque<CrossFlag::Delivery>> block_flags;
   int at_once = 0;           // how many blocks the device runs at the same time

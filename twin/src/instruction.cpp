@@ -237,6 +237,17 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
 
 // ---- the scalar pipe ----
 namespace {
+// How often the core has read this address without doing anything else: a loop that waits for another core.
+void note_poll(std::uint64_t address, std::uint32_t site) {
+  Core& c = core();
+  std::uint64_t activity = 0;
+  for (int p = 1; p < kPipes; ++p) activity += c.activity[p];
+  const bool again = c.polled == address && c.polled_activity == activity;
+  c.polls = again ? c.polls + 1 : 0;
+  c.polled = address;
+  c.polled_activity = activity;
+  if (!again) c.waits_at = site;
+}
 void yield_now_and_then() {
   if (++core().scalar_steps % 4096 == 0) yield_core();  // a kernel may spin on GM until another core has written it
 }
@@ -259,6 +270,7 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
   std::memcpy(value, i.bytes(view) + offset, size);
   if (!gm) return;
   cache_load(core(), *gm, at, at + size, view.tensor, site_id(site));
+  note_poll(view.addr + offset, site_id(site));
   yield_now_and_then();
 }
 

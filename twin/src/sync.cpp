@@ -255,22 +255,28 @@ int mode_of_flag(const Core& stuck) {
   return launched().has_aic && launched().has_aiv ? 2 : 0;
 }
 
-std::string flag_name(int id) { return id > 10 ? "SyncAll" : format("cross-core flag %d", id); }
+bool waits(const Core& c) { return c.waits_for >= 0 || !c.waits_text.empty(); }
+std::string waited_for(const Core& c) {
+  if (!c.waits_text.empty()) return c.waits_text;
+  return c.waits_for > 10 ? "SyncAll" : format("cross-core flag %d", c.waits_for);
+}
 
 // The first core whose set is missing, with the line of the set that it did instead, or of what it waits for itself.
 const Core* who_should_have(const Core& stuck, int mode, std::string* why, std::uint32_t* line) {
   const Launched& l = launched();
   const auto sets_of = [&](const Core& c) {
+    if (stuck.waits_sets) return *stuck.waits_sets;
     const auto at = l.cross_sets.find({c.index, mode, stuck.waits_for});
-    return at == l.cross_sets.end() ? Launched::CrossSets{} : at->second;
+    return at == l.cross_sets.end() ? CrossSets{} : at->second;
   };
-  const Core* missing = nullptr;
+  const Core* missing = stuck.waits_on;
   for (const auto& other : l.cores) {
+    if (stuck.waits_on) break;
     const bool may = mode == 2 ? other->kind != stuck.kind && other->block == stuck.block : sets_with(stuck, *other, mode);
     if (may && (!missing || sets_of(*other).count < sets_of(*missing).count)) missing = other.get();
   }
   if (!missing) return nullptr;
-  const Launched::CrossSets sets = sets_of(*missing);
+  const CrossSets sets = sets_of(*missing);
   const auto any = l.last_cross_set.find(missing->index);
   *line = sets.count ? sets.last_site : any != l.last_cross_set.end() ? any->second : missing->waits_at;
   if (sets.count) {
@@ -285,8 +291,8 @@ const Core* who_should_have(const Core& stuck, int mode, std::string* why, std::
     *why += ", and has not begun";
   } else if (missing->finished) {
     *why += ", and has ended";
-  } else if (missing != &stuck && missing->waits_for >= 0) {
-    *why += format(", and waits itself for %s at %s", flag_name(missing->waits_for).c_str(),
+  } else if (missing != &stuck && waits(*missing)) {
+    *why += format(", and waits itself for %s at %s", waited_for(*missing).c_str(),
                    to_string(site_of(missing->waits_at)).c_str());
   }
   return missing;
@@ -295,10 +301,17 @@ const Core* who_should_have(const Core& stuck, int mode, std::string* why, std::
 }  // namespace
 
 void cross_deadlock(const Core& stuck) {
-  if (!stuck.waits_text.empty()) {
-    Finding f{Kind::Deadlock, stuck.label() + " waits for ever for " + stuck.waits_text, to_string(site_of(stuck.waits_at))};
+  if (!waits(stuck)) {
+    Finding f{Kind::Deadlock};
     f.core = stuck.label();
-    f.fix = "set it on every path of the block that should, as often as it is waited for";
+    f.line_a = to_string(site_of(stuck.waits_at));
+    f.pipe_a = name(Pipe::S);
+    f.what = f.core + " reads one value of GM again and again, and no core is left that could change it";
+    View polled;
+    polled.space = Space::GM;
+    polled.addr = stuck.polled;
+    place(&f, polled);
+    f.fix = "store what it waits for on every path of another core, or wait with flags";
     report(std::move(f));
     return;
   }
@@ -309,10 +322,11 @@ void cross_deadlock(const Core& stuck) {
   Finding f{Kind::Deadlock};
   f.core = stuck.label();
   f.line_a = to_string(site_of(stuck.waits_at));
-  f.what = format("%s waits for ever for %s", f.core.c_str(), flag_name(stuck.waits_for).c_str());
+  f.what = format("%s waits for ever for %s", f.core.c_str(), waited_for(stuck).c_str());
   if (missing) {
     if (line) f.line_b = to_string(site_of(line));
-    f.what += format("%s, which %s should have set: %s", stuck.waits_for > 10 ? "" : format(" (mode %d)", mode).c_str(),
+    f.what += format("%s, which %s should have set: %s",
+                     stuck.waits_for > 10 || stuck.waits_on ? "" : format(" (mode %d)", mode).c_str(),
                      missing->label().c_str(), why.c_str());
     f.core += " against " + missing->label();
   }

@@ -134,6 +134,44 @@ TEST(Deadlock, ShowsACycle) {
   EXPECT_NE(found[1].what.find("and waits itself for cross-core flag 1 at "), std::string::npos) << found[1].what;
 }
 
+template <bool kFixed>
+void waits_for_a_block(GM_ADDR x) {
+  GlobalTensor<int32_t> flags;
+  flags.SetGlobalBuffer((__gm__ int32_t*)x, 64);
+  const LocalTensor<int32_t> scratch(TPosition::VECCALC, 0, 8);
+  if (GetBlockIdx() == 0) {
+    OTHER IBSet(flags, scratch, 0, kFixed ? 1 : 0);
+  } else {
+    WRONG IBWait(flags, scratch, 0, 1);
+  }
+}
+TEST(Deadlock, OfBlocksNamesTheBlock) {
+  twin_test::Device<int32_t> x(std::vector<int32_t>(64, 0));
+  RUN(waits_for_a_block<false>, 2).as(KernelType::AivOnly)(x);
+  expect_one(Kind::Deadlock, true,
+             "IBSet of block 0, event 1, which AIV 0 should have set: its nearest set is that of another",
+             "AIV 1 against AIV 0");
+  RUN(waits_for_a_block<true>, 2).as(KernelType::AivOnly)(x);
+  EXPECT_SILENT();
+}
+
+template <bool kClean>
+void polls_for_ever(GM_ADDR x) {
+  if (GetBlockIdx() == 1) return;
+  float value = 0;
+  while (value != 1.0f) {
+    if (kClean) DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(gm(x));
+    WRONG value = gm(x).GetValue(0);
+  }
+}
+TEST(Deadlock, OfALoopThatWaitsForAValue) {
+  twin_test::Device<float> x(std::vector<float>(kN, 0.0f));
+  RUN(polls_for_ever<true>, 2).as(KernelType::AivOnly)(x);
+  expect_one(Kind::Deadlock, false, "AIV 0 reads one value of GM again and again", "AIV 0");
+  RUN(polls_for_ever<false>, 2).as(KernelType::AivOnly)(x);
+  expect_one(Kind::Deadlock, false, "AIV 0 reads one value of GM again and again", "AIV 0");
+}
+
 // ---- a wait that stands before its set ----
 template <int kBetween>  // 0: nothing; 1: an instruction of the pipe that stands still; 2: of the pipe that sets
 void wait_then_set(GM_ADDR x) {
