@@ -32,7 +32,6 @@ void vector_costs(std::vector<Row>* rows) {
     rows->push_back({std::string(name) + ", a repeat", "cycles", repeat, (many - few) / 80, kTable});
     if (fixed > 0) rows->push_back({std::string(name) + ", fixed", "cycles", fixed, few - 20 * (many - few) / 80, kTable});
   };
-  const UnaryRepeatParams u;
   cost("Adds", 1, 24.5, [&](int r) { Adds(f(0), f(0), 1.0f, 64 * r); });
   cost("Muls", 1, 24.5, [&](int r) { Muls(f(0), f(0), 1.0f, 64 * r); });
   cost("Maxs", 1, 24.5, [&](int r) { Maxs(f(0), f(0), 1.0f, 64 * r); });

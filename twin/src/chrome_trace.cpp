@@ -15,19 +15,21 @@ std::string chrome_trace(const Timeline& t) {
   std::size_t events = 0;
   bool cut = false;
   const char* comma = "";
-  for (std::size_t c = 0; c < t.first.size(); ++c) {
-    const Core& core = *t.launched->cores[c];
+  for (std::size_t place = 0; place < t.places(); ++place) {
     out += format("%s{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %zu, \"args\": {\"name\": \"%s (modelled)\"}}",
-                  comma, c, core.label().c_str());
+                  comma, place, t.launched->cores[place]->label().c_str());
     comma = ",\n";
     for (int p = 0; p < kPipes; ++p) {
       out += format(",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %zu, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
-                    c, p, lane_name(Pipe(p)));
+                    place, p, lane_name(Pipe(p)));
       out += format(
           ",\n{\"ph\": \"M\", \"name\": \"thread_sort_index\", \"pid\": %zu, \"tid\": %d, \"args\": "
           "{\"sort_index\": %d}}",
-          c, p, p);
+          place, p, p);
     }
+  }
+  for (std::size_t c = 0; c < t.first.size(); ++c) {
+    const Core& core = *t.launched->cores[c];
     for (std::size_t i = 0; i < core.trace.size(); ++i) {
       const Record& r = core.trace[i];
       const Done& d = t.done[t.first[c] + static_cast<std::int64_t>(i)];
@@ -39,7 +41,7 @@ std::string chrome_trace(const Timeline& t) {
       out += format(
           ",\n{\"ph\": \"X\", \"name\": %s, \"pid\": %zu, \"tid\": %d, \"ts\": %.4f, \"dur\": %.4f, \"args\": "
           "{\"line\": %s%s}}",
-          json_string(r.name).c_str(), c, int(r.pipe), d.start / mhz, (d.end - d.start) / mhz,
+          json_string(r.name).c_str(), t.place_of(c), int(r.pipe), d.start / mhz, (d.end - d.start) / mhz,
           json_string(short_line(to_string(site_of(r.site)))).c_str(),
           r.path == Path::None ? "" : format(", \"bytes\": %llu", static_cast<unsigned long long>(r.units)).c_str());
       ++events;

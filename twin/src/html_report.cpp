@@ -44,9 +44,16 @@ struct Run {  // one event, or several in a row
   std::size_t count;
 };
 
-// The events of a lane; stretches shorter than `resolution` become one.
-std::vector<Run> runs_of(const Timeline& t, std::size_t core, Pipe pipe, double resolution) {
-  std::vector<Run> runs;
+struct Lane {
+  std::size_t place;               // as Timeline::place_of
+  std::vector<std::size_t> cores;  // that ran there, one after another
+  Pipe pipe;
+  std::size_t events;
+};
+
+// The events of a core; stretches shorter than `resolution` become one.
+void add_runs(const Timeline& t, std::size_t core, Pipe pipe, double resolution, std::vector<Run>* all) {
+  std::vector<Run>& runs = *all;
   const auto& trace = t.launched->cores[core]->trace;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Record& r = trace[i];
@@ -66,24 +73,23 @@ std::vector<Run> runs_of(const Timeline& t, std::size_t core, Pipe pipe, double 
       runs.push_back({d.start, d.end, length, length, &r, 1});
     }
   }
-  return runs;
 }
 
-struct Lane {
-  std::size_t core;
-  Pipe pipe;
-  std::size_t events;
-};
-
 std::vector<Lane> lanes_of(const Timeline& t) {
+  std::vector<std::vector<std::size_t>> ran(t.places());
+  for (std::size_t c = 0; c < t.first.size(); ++c) ran[t.place_of(c)].push_back(c);
   std::vector<Lane> lanes;
-  for (std::size_t c = 0; c < t.first.size(); ++c) {
+  for (std::size_t place = 0; place < ran.size(); ++place) {
     std::array<std::size_t, kPipes> events{};
-    for (const Record& r : t.launched->cores[c]->trace) {
-      if (r.step == Step::Execute && r.pipe != Pipe::ALL) ++events[int(r.pipe)];
+    std::array<double, kPipes> busy{};
+    for (const std::size_t c : ran[place]) {
+      for (const Record& r : t.launched->cores[c]->trace) {
+        if (r.step == Step::Execute && r.pipe != Pipe::ALL) ++events[int(r.pipe)];
+      }
+      for (int p = 0; p < kPipes; ++p) busy[p] += t.busy[c][p];
     }
     for (int p = 0; p < kPipes; ++p) {
-      if (t.busy[c][p] > 0) lanes.push_back({c, Pipe(p), events[p]});
+      if (busy[p] > 0) lanes.push_back({place, ran[place], Pipe(p), events[p]});
     }
   }
   return lanes;
@@ -94,17 +100,19 @@ std::string lanes_json(const Timeline& t, Numbers* names, Numbers* lines) {
   const std::vector<Lane> lanes = lanes_of(t);
   std::size_t all = 0;
   for (const Lane& l : lanes) all += l.events;
-  const int last = t.last.cause == kNone ? 0 : t.launched->cores[t.core_of(t.last.cause)]->block;
+  const int last = t.last.cause == kNone ? 0 : t.slot[t.launched->cores[t.core_of(t.last.cause)]->block];
   std::string out = "[";
   for (const Lane& l : lanes) {
-    const int block = t.launched->cores[l.core]->block;
+    const int block = t.launched->cores[l.place]->block;
     const std::size_t room = block == 0 || block == last ? kEventsAKeptLane : kEventsALane;
     const double resolution = all <= kEventsInAll || l.events <= room ? 0 : t.last.time / static_cast<double>(room);
-    out += format("%s{\"core\":%zu,\"lane\":%d,\"merged\":%s,\"e\":[", out.size() > 1 ? ",\n" : "", l.core, int(l.pipe),
+    out += format("%s{\"core\":%zu,\"lane\":%d,\"merged\":%s,\"e\":[", out.size() > 1 ? ",\n" : "", l.place, int(l.pipe),
                   resolution > 0 ? "true" : "false");
     long long before = 0;
     bool first = true;
-    for (const Run& r : runs_of(t, l.core, l.pipe, resolution)) {
+    std::vector<Run> runs;
+    for (const std::size_t core : l.cores) add_runs(t, core, l.pipe, resolution, &runs);
+    for (const Run& r : runs) {
       const auto begin = static_cast<long long>(r.begin + 0.5), end = static_cast<long long>(r.end + 0.5);
       out += format("%s%lld,%lld,%zu,%zu", first ? "" : ",", begin - before, std::max(1LL, end - begin),
                     names->of(r.record->name), lines->of(to_string(site_of(r.record->site))));
@@ -132,7 +140,7 @@ std::string path_json(const Timeline& t) {
   for (std::size_t i = path.size(); i-- > 0;) {
     const Stretch& s = path[i];
     if (s.record == kNone) continue;
-    const std::size_t c = t.core_of(s.record);
+    const std::size_t c = t.place_of(t.core_of(s.record));
     const int p = int(t.record(s.record).pipe);
     if (c != core || p != lane) {
       flush();
@@ -188,7 +196,8 @@ std::string html_report(const Timeline& t, const Timing& timing) {
   Numbers names, lines;
   const std::string lanes = lanes_json(t, &names, &lines);
   std::string cores = "[";
-  for (const auto& core : t.launched->cores) cores += (cores.size() > 1 ? "," : "") + json_string(core->label());
+  for (std::size_t place = 0; place < t.places(); ++place)
+    cores += (cores.size() > 1 ? "," : "") + json_string(t.launched->cores[place]->label());
   std::string lane_names = "[";
   for (int p = 0; p < kPipes; ++p) lane_names += (p ? "," : "") + json_string(lane_name(Pipe(p)));
   std::string data = "{\"timing\":" + to_json(timing) + ",\n\"cores\":" + cores + "],\n\"lane_names\":" + lane_names +

@@ -84,7 +84,8 @@ class Simulation {
     for (std::size_t c = 0; c < cores_.size(); ++c) blocks_[cores_[c].core->block].push_back(static_cast<int>(c));
     const bool all = out_.launched->all_at_once || out_.launched->at_once == 0;
     const std::size_t at_once = all ? blocks_.size() : static_cast<std::size_t>(out_.launched->at_once);
-    while (next_block_ < std::min(at_once, blocks_.size())) begin_block({});
+    out_.slot.resize(blocks_.size());
+    while (next_block_ < std::min(at_once, blocks_.size())) begin_block({}, static_cast<int>(next_block_));
     while (!wakes_.empty() || !gm_.idle()) {
       const double next_wake = wakes_.empty() ? HUGE_VAL : wakes_.top().first;
       const double next_end = gm_.next_end();
@@ -127,9 +128,10 @@ class Simulation {
       if (!cores_[other].ended) return;
       end.at_least(cores_[other].end());
     }
-    if (next_block_ < blocks_.size()) begin_block(end);
+    if (next_block_ < blocks_.size()) begin_block(end, out_.slot[cores_[c].core->block]);
   }
-  void begin_block(const Moment& when) {
+  void begin_block(const Moment& when, int slot) {
+    out_.slot[next_block_] = slot;
     for (const int c : blocks_[next_block_]) {
       cores_[c].scalar = {when.time, when.cause};
       wake(c, when.time);

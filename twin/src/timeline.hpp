@@ -37,7 +37,19 @@ struct Timeline {
   std::vector<std::array<double, kPipes>> busy;  // cycles, a core and pipe
   Moment last;                                   // the end
   Traffic traffic;
-  double cube_cycles = 0, macs = 0;
+  double cube_cycles = 0;
+  std::vector<int> slot;  // of each block: the cores that ran it, as those of the block that had them first
+
+  // Where a core's stream ran: the number of the core that had the place first. Places come first among the cores.
+  std::size_t place_of(std::size_t core) const {
+    const std::size_t a_block = first.size() / std::max<std::size_t>(1, slot.size());
+    return slot[core / a_block] * a_block + core % a_block;
+  }
+  std::size_t places() const {
+    std::size_t n = 0;
+    for (std::size_t c = 0; c < first.size(); ++c) n = std::max(n, place_of(c) + 1);
+    return n;
+  }
 
   const Record& record(std::int64_t id) const { return launched->cores[core_of(id)]->trace[id - first[core_of(id)]]; }
   std::size_t core_of(std::int64_t id) const {

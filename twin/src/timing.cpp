@@ -78,11 +78,15 @@ Timing summarise(const Timeline& t) {
   out.cycles = t.last.time;
   out.microseconds = t.last.time / d.mhz();
   double vector_busy = 0;
+  std::vector<std::array<double, kPipes>> busy(t.places());
   for (std::size_t c = 0; c < t.busy.size(); ++c) {
-    for (int p = 0; p < kPipes; ++p) {
-      if (t.busy[c][p] > 0) out.pipes.push_back({t.launched->cores[c]->label(), name(Pipe(p)), t.busy[c][p]});
-    }
+    for (int p = 0; p < kPipes; ++p) busy[t.place_of(c)][p] += t.busy[c][p];
     vector_busy += t.busy[c][int(Pipe::V)];
+  }
+  for (std::size_t place = 0; place < busy.size(); ++place) {
+    for (int p = 0; p < kPipes; ++p) {
+      if (busy[place][p] > 0) out.pipes.push_back({t.launched->cores[place]->label(), name(Pipe(p)), busy[place][p]});
+    }
   }
   for (int p = 1; p < kPaths; ++p) {
     if (t.traffic.paths[p] > 0) out.paths.push_back({in_words(Path(p)), t.traffic.paths[p]});
