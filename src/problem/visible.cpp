@@ -43,18 +43,31 @@ double Problem::scale() const noexcept {
   return softmax_scale ? *softmax_scale : 1.0 / std::sqrt(static_cast<double>(head_dim_qk));
 }
 
+namespace {
+
+/// Sum of count(b) over the sequences; one is enough where all are alike, and a batch may have 2^31.
+template <class Count>
+double over_batch(const Problem& p, Count count) noexcept {
+  if (p.cu_seqlens_q.empty() && p.cu_seqlens_kv.empty() && p.seqlens_kv.empty())
+    return static_cast<double>(p.batch) * count(0);
+  double sum = 0;
+  for (std::int64_t b = 0; b < p.batch; ++b) sum += count(b);
+  return sum;
+}
+
+}  // namespace
+
 double Problem::flops() const noexcept {
-  double pairs = 0;
-  for (std::int64_t b = 0; b < batch; ++b) pairs += problem::visibility(*this, b).pairs(0, query_length(b));
+  const double pairs =
+      over_batch(*this, [&](std::int64_t b) { return problem::visibility(*this, b).pairs(0, query_length(b)); });
   return 2.0 * static_cast<double>(head_dim_qk + head_dim_v) * static_cast<double>(num_q_heads) * pairs;
 }
 
 double Problem::bytes() const noexcept {
-  double query_rows = 0, key_rows = 0;
-  for (std::int64_t b = 0; b < batch; ++b) {
-    query_rows += static_cast<double>(query_length(b));
-    key_rows += static_cast<double>(problem::visibility(*this, b).keys(0, query_length(b)).size());
-  }
+  const auto query_rows = static_cast<double>(total_queries());
+  const double key_rows = over_batch(*this, [&](std::int64_t b) {
+    return static_cast<double>(problem::visibility(*this, b).keys(0, query_length(b)).size());
+  });
   return static_cast<double>(size_of(dtype)) * static_cast<double>(head_dim_qk + head_dim_v) *
          (query_rows * static_cast<double>(num_q_heads) + key_rows * static_cast<double>(num_kv_heads));
 }

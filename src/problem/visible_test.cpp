@@ -59,5 +59,11 @@ TEST(ProblemVisible, LongSequencesInClosedForm) {
   EXPECT_EQ(p.flops(), 2.0 * 256 * 8 * (1e6 * (1e6 + 1) / 2));
 }
 
+TEST(ProblemVisible, LargeBatchesInClosedForm) {
+  const Problem p = *Problem::parse("f32 b2147483646 hq2 hkv1 d4 sq3 skv5");  // one by one it would take half a minute
+  EXPECT_EQ(p.flops(), 2.0 * 8 * 2 * 15 * 2147483646.0);
+  EXPECT_EQ(p.bytes(), 4.0 * 8 * (3 * 2 + 5 * 1) * 2147483646.0);
+}
+
 }  // namespace
 }  // namespace tessera
