@@ -168,7 +168,7 @@ TEST(Misuse, BlockTable) {
       {"block_table_stride: 3 entries, but sequence 0 has 4 pages", [](Case& c) { c.tensors.block_table_stride = 3; }},
       {"block_table_stride: 9223372036854775807 entries for batch 2 span more than 2^62 bytes",
        [](Case& c) { c.tensors.block_table_stride = std::numeric_limits<std::int64_t>::max(); }},
-      {"block_table_stride: -5", [](Case& c) { c.tensors.block_table_stride = -5; }},
+      {"block_table_stride: -5 is negative", [](Case& c) { c.tensors.block_table_stride = -5; }},
       {"num_pages: -1", [](Case& c) { c.tensors.num_pages = -1; }},
       {"block_table[0][0]: page 3 is not in [0, 0)", [](Case& c) { c.tensors.num_pages = 0; }},
       {"block_table: given, but",
