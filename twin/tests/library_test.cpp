@@ -93,6 +93,8 @@ TEST(Library, Mathematics){
   CHECK_BOTH(Sigmoid, -6, 6, 1 / (1 + std::exp(-x)))
   CHECK_BOTH(Silu, -6, 6, x / (1 + std::exp(-x)))
   CHECK_BOTH(FasterGelu, -6, 6, x / (1 + std::exp(-1.702 * x)))
+  CHECK_BOTH(FasterGeluV2, -6, 6,
+             x * ((x < 0 ? -1 : 1) * (-0.1444 * std::pow(std::min(std::fabs(0.7071 * x), 1.769) - 1.769, 2) + 0.5) + 0.5))
   CHECK_BOTH(Gelu, -6, 6, x / (1 + std::exp(-1.5957691216057308 * (x + 0.044715 * x * x * x))))
 }
 

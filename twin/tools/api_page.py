@@ -18,7 +18,7 @@ def functions(text):
     """Names behind TWIN_API, with how many forms each has; macros that make several are followed by their uses."""
     counts = {}
     for name in re.findall(r"TWIN_API (?:constexpr )?[\w:<>\*& ]+?[ \*&](\w+)\(", text):
-        if name != "name":
+        if name != "name" and not name.startswith("__"):
             counts[name] = counts.get(name, 0) + 1
     for macro, body in re.findall(r"#define (TWIN_\w+)\(name[^)]*\)((?:.*\\\n)+.*)", text):
         forms = len(re.findall(r"TWIN_API", body))
