@@ -18,21 +18,24 @@ namespace {
 constexpr int kCalls = 20000;
 int count = 128, tiles = 2000;
 
-LocalTensor<float> ub(int k) { return LocalTensor<float>(TPosition::VECCALC, k * 32768, 8192); }
+template <class T>
+LocalTensor<T> ub(int k) {
+  return LocalTensor<T>(TPosition::VECCALC, k * 32768, 8192);
+}
 
 // One kind of instruction, over and over, as kernels use it: a barrier between dependent ones.
 enum Op { kAdd, kAdds, kMuls, kExp, kMax };
-template <Op kOp>
+template <Op kOp, class T>
 void vectors(GM_ADDR) {
-  const LocalTensor<float> a = ub(0), b = ub(1), c = ub(2);
-  Duplicate(a, 1.0f, count);
-  Duplicate(b, 0.5f, count);
+  const LocalTensor<T> a = ub<T>(0), b = ub<T>(1), c = ub<T>(2);
+  Duplicate(a, T(1.0f), count);
+  Duplicate(b, T(0.5f), count);
   const int calls = kCalls * 128 / std::max(count, 128) + 100;
   for (int i = 0; i < calls; ++i) {
     PipeBarrier<PIPE_V>();
     if (kOp == kAdd) Add(c, a, b, count);
-    if (kOp == kAdds) Adds(c, a, 2.0f, count);
-    if (kOp == kMuls) Muls(c, a, 2.0f, count);
+    if (kOp == kAdds) Adds(c, a, T(2.0f), count);
+    if (kOp == kMuls) Muls(c, a, T(2.0f), count);
     if (kOp == kExp) Exp(c, a, count);
     if (kOp == kMax) Max(c, a, b, count);
   }
@@ -170,16 +173,18 @@ double best(const std::function<void()>& run) {
 }
 
 #define LAUNCH(kernel, blocks, type) \
-  ::twin::launcher<decltype(kernel), kernel>(blocks).as(::twin::KernelType::type).auto_sync(false)
+  ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks).as(::twin::KernelType::type).auto_sync(false)
 
-template <Op kOp>
+template <Op kOp, class T = float>
 void report_vectors(const char* name) {
+  const auto launch = [] {
+    ::twin::launcher<void(GM_ADDR), vectors<kOp, T>>(1).as(::twin::KernelType::AivOnly).auto_sync(false)(nullptr);
+  };
   for (const int n : {64, 128, 1024, 8192}) {
     count = n;
     const double elements = double(n) * (kCalls * 128 / std::max(n, 128) + 100);
-    std::printf("  %-5s of %4d floats  %8.1f million elements/s\n", name, n,
-                elements / best([] { LAUNCH(vectors<kOp>, 1, AivOnly)
-                                     (nullptr); }) / 1e6);
+    std::printf("  %-5s of %4d %s %8.1f million elements/s\n", name, n, sizeof(T) == 4 ? "floats" : "halves",
+                elements / best(launch) / 1e6);
   }
 }
 
@@ -201,14 +206,19 @@ int main(int argc, char** argv) {
   report_vectors<kMax>("Max");
   report_vectors<kMuls>("Muls");
   report_vectors<kExp>("Exp");
-  std::printf("  Mmad of 128 x 128 x 128 halves  %.1f GFLOP/s\n",
-              400 * 2.0 * kT * kT * kT / best([] { LAUNCH(products, 1, AicOnly)
-                                                   (nullptr); }) / 1e9);
+  report_vectors<kAdd, half>("Add");
+  report_vectors<kExp, half>("Exp");
+  std::printf("  Mmad of 128 x 128 x 128 halves  %.1f GFLOP/s\n", 400 * 2.0 * kT * kT * kT / best([] {
+                                                                    LAUNCH(products, 1, AicOnly)
+                                                                    (nullptr);
+                                                                  }) / 1e9);
   GM_ADDR x = device_buffer(kT * kT * 2, 0.125f), s = device_buffer(24 * kT * kT * 4, 0),
           p = device_buffer(24 * kT * kT * 2, 0), o = device_buffer(24 * kT * kT * 4, 0);
   std::printf("  24 cube and 48 vector cores, %d tiles of 128 x 128 x 128, two products and a softmax each: %.2f s\n", tiles,
-              seconds([&] { LAUNCH(attention, 24, MixAic12)
-                            (x, s, p, o); }));
+              seconds([&] {
+                LAUNCH(attention, 24, MixAic12)
+                (x, s, p, o);
+              }));
   std::printf("  (modelled on the chip: %.1f us)\n", twin::last_timing().microseconds);
   return 0;
 }
