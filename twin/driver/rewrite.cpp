@@ -133,13 +133,17 @@ class Rewriter {
     static const std::set<std::string> kQualifiers = {"__aicore__", "__global__", "__gm__", "__ubuf__", "__cbuf__",
                                                       "__ca__",     "__cb__",     "__cc__", "__fbuf__"};
     if (!tokens_[i].directive && is(i, "[") && is(i + 1, "aicore") && is(i + 2, "]"))
-      edits_.push_back({tokens_[i].begin, tokens_[i + 2].end, "__aicore__"});
+      edits_.push_back({tokens_[i].begin, tokens_[i + 2].end, "__aicore__" + ends_of_lines(i, i + 2)});
     if (!(tokens_[i].directive && is(i, "#") && is(i + 1, "define") && kQualifiers.count(text(i + 2)))) return;
     std::size_t last = i + 2;
     while (last + 1 < tokens_.size() && tokens_[last + 1].directive && !is(last + 1, "#") && same_directive(last)) ++last;
-    const std::string define = s_.substr(tokens_[i].begin, tokens_[last].end - tokens_[i].begin);
-    edits_.push_back({tokens_[i].begin, tokens_[last].end,
-                      std::string(static_cast<std::size_t>(std::count(define.begin(), define.end(), '\n')), '\n')});
+    edits_.push_back({tokens_[i].begin, tokens_[last].end, ends_of_lines(i, last)});
+  }
+  // As many as the text from one token to another has.
+  std::string ends_of_lines(std::size_t first, std::size_t last) const {
+    const auto from = s_.begin() + static_cast<std::ptrdiff_t>(tokens_[first].begin);
+    const auto to = s_.begin() + static_cast<std::ptrdiff_t>(tokens_[last].end);
+    return std::string(static_cast<std::size_t>(std::count(from, to, '\n')), '\n');
   }
   // No unescaped end of line between this token and the next.
   bool same_directive(std::size_t i) const {
@@ -194,7 +198,7 @@ class Rewriter {
     if (i >= tokens_.size() || tokens_[i - 1].kind != Token::Word) return;
     const std::size_t name = pasted(i - 1);
     if (name <= global) return;
-    k.name = s_.substr(tokens_[name].begin, tokens_[i - 1].end - tokens_[name].begin);
+    k.name = one_line(s_.substr(tokens_[name].begin, tokens_[i - 1].end - tokens_[name].begin));
     const std::size_t end = behind(i);
     parameters(k, i + 1, end);
     if (is(end, "{") && tokens_[end].directive == k.in_macro) {
@@ -204,8 +208,9 @@ class Rewriter {
       k.defined = true;
       by_key_.clear();
       for (std::size_t p = end; p < close; ++p) {
-        if (is(p, "KERNEL_TASK_TYPE_DEFAULT") && is(p + 1, "(")) k.type = text(p + 2);
-        if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && is(p + 3, ",")) by_key_.emplace_back(text(p + 2), text(p + 4));
+        if (is(p, "KERNEL_TASK_TYPE_DEFAULT") && is(p + 1, "(")) k.type = one_line(text(p + 2));
+        if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && is(p + 3, ","))
+          by_key_.emplace_back(one_line(text(p + 2)), one_line(text(p + 4)));
       }
       if (std::find(scopes_.begin(), scopes_.end(), false) == scopes_.end())
         edits_.push_back({tokens_[close - 1].end, tokens_[close - 1].end, registration(k)});
@@ -282,8 +287,12 @@ class Rewriter {
     if (close >= tokens_.size() || !three(close, '>')) return fail(open, "'<<<' without its '>>>'");
     if (!is(close + 3, "(")) return fail(open, "a launch without arguments: '(' expected after '>>>'");
     const std::string callee = s_.substr(tokens_[first].begin, tokens_[open].begin - tokens_[first].begin);
+    // Said twice, but its lines are there once. A comment that ends with a line stays one.
+    std::string again;
+    for (std::size_t i = first; i < open; ++i)
+      again += (i > first && tokens_[i].begin > tokens_[i - 1].end ? " " : "") + one_line(text(i));
     edits_.push_back(
-        {tokens_[first].begin, tokens_[open + 2].end, "::twin::launcher<decltype(" + callee + "), " + callee + ">("});
+        {tokens_[first].begin, tokens_[open + 2].end, "::twin::launcher<decltype(" + again + "), " + callee + ">("});
     edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
     out_.launches = true;
   }

@@ -35,6 +35,10 @@ TEST(Rewrite, KeepsLineNumbersAndDropsAByteOrderMark) {
   EXPECT_EQ(std::count(s.text.begin(), s.text.end(), '\n'), 4);
   EXPECT_EQ(s.text.substr(0, 6), "int a;");
 }
+TEST(Rewrite, KeepsLineNumbersOfALaunchOverManyLines) {
+  EXPECT_EQ(rewrite("k<A, // why\n  B>\n<<<1,\n s>>>(x);").text,
+            "::twin::launcher<decltype(k<A, B>), k<A, // why\n  B>\n>(1,\n s)(x);");
+}
 TEST(Rewrite, NamesWhatIsWrong) {
   EXPECT_EQ(rewrite("\n\nk<<<1, nullptr, s>>>;").error, "line 3: a launch without arguments: '(' expected after '>>>'");
   EXPECT_EQ(rewrite("k<<<1, nullptr;").error, "line 1: '<<<' without its '>>>'");
