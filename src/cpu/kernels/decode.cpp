@@ -3,8 +3,9 @@
 //
 //   step:  K of its heads, run by run -> scores | softmax of all its rows | V of its heads, run by run -> O
 //
-// A run is 16 rows of one head. Which heads and tiles follow each other is the layout's choice: memory is read in long runs.
-// Scratch, for all rows of all heads of the item: Q copied to full vectors, O, m, and l as a vector. See docs/decode.md.
+// A run is some rows of one head. Which heads and tiles follow each other is the layout's choice: memory is read in long
+// runs. Scratch, for all rows of all heads of the item: Q copied to full vectors, O, m, and l as a vector. See
+// docs/decode.md.
 #include "cpu/kernels/decode.hpp"
 
 #include "cpu/kernels/decode_products.hpp"
@@ -108,40 +109,54 @@ struct Step {
   int heads() const { return head_end - head_begin; }
 };
 
+constexpr int kSumStride = kDecodeTile / 4 * kWidth;
+
 /// At most so many rows of query heads have scores at once.
 constexpr int kStepRows = 32;
 
-/// The runs of a step in the order in which they are read, and three more to prefetch. Where the rows of a head lie side by
-/// side, each head's tile is read as one; where those of a key do, in halves, all heads of each: 32 rows that are 2 KB apart
-/// fall into 8 of L1's 64 sets, and drive each other out.
-class StepRuns {
+/// Rows of K or of V of one head that are read in one go. Where the rows of a head lie side by side, all of a tile. Where
+/// those of a key do, few: then memory is read nearly in order, and 32 rows that are 2 KB apart would fall into 8 of L1's 64
+/// sets. V in runs of n keys loads and stores O once for each n; from L3 that costs more than order gains.
+struct RunLengths {
+  int k, v;
+};
+
+RunLengths run_lengths(const Walk& walk, const Step& step) {
+  const Sequence& sequence = *walk.item.sequence;
+  const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
+  if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
+  if (!walk.constants.kv_from_memory) return {16, 16};
+  if (walk.rows <= 2) return {4, 4};
+  const bool small_pages = sequence.block_table != nullptr && walk.constants.page_size <= kDecodeTile;
+  return walk.rows <= 4 && small_pages ? RunLengths{4, 8} : RunLengths{16, 16};
+}
+
+/// The rows of a step in the order in which they are read, K and then V, run by run, and the first of the next step's K.
+class ReadOrder {
  public:
-  StepRuns(const Sequence& sequence, const Step& step, const Step& next, std::int64_t k_bytes, std::int64_t v_bytes)
-      : heads_(step.heads()) {
-    halves_ = heads_ > 1 && sequence.k.stride_head < sequence.k.stride_token;
-    Rows* run = runs_;
-    for (int values = 0; values < 2; ++values) {
-      const std::byte* const* rows = values != 0 ? step.tile->v : step.tile->k;
-      const std::int64_t stride = values != 0 ? sequence.v.stride_head : sequence.k.stride_head;
-      for (int i = 0; i < 2 * heads_; ++i) {
-        const int half = halves_ ? i / heads_ : i % 2, head = halves_ ? i % heads_ : i / 2;
-        *run++ = {rows + half * kRun, (step.head_begin + head) * stride, values != 0 ? v_bytes : k_bytes};
-      }
-    }
-    const int half = halves_ && next.heads() > 1 ? 0 : 1;
-    run[0] = {next.tile->k, next.head_begin * sequence.k.stride_head, k_bytes};
-    run[1] = {next.tile->k + half * kRun, (next.head_begin + 1 - half) * sequence.k.stride_head, k_bytes};
-    run[2] = run[1];
+  ReadOrder(const Sequence& sequence, const Step& step, RunLengths runs, const Step& next, int next_run)
+      : values_(step.heads() * kDecodeTile) {
+    const std::byte** out = append(step.tile->k, step, sequence.k.stride_head, runs.k, values_, rows_);
+    out = append(step.tile->v, step, sequence.v.stride_head, runs.v, values_, out);
+    append(next.tile->k, next, sequence.k.stride_head, next_run, kFarRows, out);
   }
 
-  bool halves() const { return halves_; }
-  Runs keys(int half, int head) const { return runs_ + (halves_ ? half * heads_ + head : 2 * head + half); }
-  Runs values(int half, int head) const { return keys(half, head) + 2 * heads_; }
+  Rows keys() const { return rows_; }
+  Rows values() const { return rows_ + values_; }
 
  private:
-  Rows runs_[4 * kStepRows + 3];
-  int heads_;
-  bool halves_;
+  static const std::byte** append(Rows tile, const Step& step, std::int64_t head_stride, int run, int count,
+                                  const std::byte** out) {
+    for (int key = 0; key < kDecodeTile && count > 0; key += run) {
+      for (int h = step.head_begin; h < step.head_end && count > 0; ++h, count -= run) {
+        for (int j = 0; j < run; ++j) *out++ = tile[key + j] + h * head_stride;
+      }
+    }
+    return out;
+  }
+
+  const std::byte* rows_[2 * kStepRows * kDecodeTile + kFarRows];
+  int values_;
 };
 
 /// Rows [first, first + size) of a kv head: blocks of nearly equal size, 7 rows are 4 + 3, 5 are 3 + 2.
@@ -170,6 +185,7 @@ template <class T, bool kTransformed>
 struct StepRows {
   static constexpr std::ptrdiff_t kWeightStride = kDecodeTile * T::kWeightBytes;
   alignas(64) float s[kStepRows * kDecodeTile];
+  alignas(64) float sums[kStepRows * kSumStride];  // of short runs
   alignas(64) std::byte p[kStepRows * kWeightStride];
   alignas(64) float bias[kTransformed ? kStepRows * kDecodeTile : 1];
   RowTile tile[kStepRows];
@@ -209,29 +225,24 @@ bool find_seen(const Walk& walk, const Step& step, int first, int size, StepRows
 
 /// O of a row that does not see all keys of the tile: zeros stand for the V rows that must not be touched.
 template <class T>
-void seen_values(const Walk& walk, std::uint64_t seen, const Rows& run, int n, const std::byte* p, float* o) {
+void seen_values(const Walk& walk, std::uint64_t seen, Rows values, int n, const std::byte* p, float* o) {
   if ((seen & low_bits(n)) == 0) return;
   const std::byte* rows[kDecodeTile];
-  for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? run.rows[j] + run.offset : kNoValues;
-  const Rows seen_rows = {rows, 0, 0};
-  all_values<T, 1, Ask::never>(p, 0, &seen_rows, n, walk.constants.dv, o, walk.state.o_stride);
+  for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? values[j] : kNoValues;
+  all_values<T, 1, Ask::never>(p, 0, rows, n, walk.constants.dv, o, walk.state.o_stride);
 }
 
-/// part(half, head, keys) for what a step reads in one go, in the order of its runs.
+/// part(key, head, rows, n) for each run of a step: n keys from `key` on, whose rows stand at `rows`.
 template <class Part>
-TESSERA_INLINE void in_parts(const Step& step, const StepRuns& runs, const Part& part) {
-  if (!runs.halves()) {
-    for (int h = 0; h < step.heads(); ++h) part(0, h, step.n);
-    return;
+TESSERA_INLINE void in_runs(const Step& step, Rows rows, int run, const Part& part) {
+  for (int key = 0; key < step.n; key += run) {
+    for (int h = 0; h < step.heads(); ++h, rows += run) part(key, h, rows, step.n - key < run ? step.n - key : run);
   }
-  for (int h = 0; h < step.heads(); ++h) part(0, h, step.n < kRun ? step.n : kRun);
-  if (step.n <= kRun) return;
-  for (int h = 0; h < step.heads(); ++h) part(1, h, step.n - kRun);
 }
 
-/// Rows [first, first + size) of each head of the step; kAsk: whether the runs ahead are still to be asked for.
+/// Rows [first, first + size) of each head of the step; kAsk: whether K and V ahead are still to be asked for.
 template <class T, bool kTransformed, Ask kAsk>
-void step_rows(const Walk& walk, const Step& step, const StepRuns& runs, int first, int size) {
+void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOrder& order, int first, int size) {
   const RunConstants& constants = walk.constants;
   const State& state = walk.state;
   StepRows<T, kTransformed> rows;
@@ -240,28 +251,33 @@ void step_rows(const Walk& walk, const Step& step, const StepRuns& runs, int fir
   const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
     return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
   };
-  const auto qk = [&](int half, int h, int n) __attribute__((always_inline)) {
+  const bool short_runs = runs.k < kFold;
+  const auto qk = [&](int key, int h, Rows keys, int n) __attribute__((always_inline)) {
     in_blocks(
         first, size, [&]<int R>(int r) __attribute__((always_inline)) {
-          const auto products = r == first ? scores<T, R, kAsk> : scores<T, R, Ask::never>;
-          products(state.q + state_row(h, r) * state.q_stride, state.q_stride, runs.keys(half, h), n, constants.dqk,
-                   rows.s + (h * size + r - first) * kDecodeTile + half * kRun, kDecodeTile);
+          const int x = h * size + r - first;
+          const std::byte* q = state.q + state_row(h, r) * state.q_stride;
+          if (short_runs) {
+            const auto products = r == first ? scores<T, R, true, kAsk> : scores<T, R, true, Ask::never>;
+            products(q, state.q_stride, keys, n, constants.dqk, rows.sums + x * kSumStride + key / 4 * kWidth, kSumStride);
+          } else {
+            const auto products = r == first ? scores<T, R, false, kAsk> : scores<T, R, false, Ask::never>;
+            products(q, state.q_stride, keys, n, constants.dqk, rows.s + x * kDecodeTile + key, kDecodeTile);
+          }
         });
   };
-
-  const auto pv = [&](int half, int h, int n) __attribute__((always_inline)) {
-    const Runs run = runs.values(half, h);
-    const std::byte* p = rows.p + h * size * kWeightStride + half * kRun * T::kWeightBytes;
+  const auto pv = [&](int key, int h, Rows values, int n) __attribute__((always_inline)) {
+    const std::byte* p = rows.p + h * size * kWeightStride + key * T::kWeightBytes;
     if (whole || rows.whole) {
       in_blocks(
           first, size, [&]<int R>(int r) __attribute__((always_inline)) {
             const auto products = r == first ? all_values<T, R, kAsk> : all_values<T, R, Ask::never>;
-            products(p + (r - first) * kWeightStride, kWeightStride, run, n, constants.dv,
+            products(p + (r - first) * kWeightStride, kWeightStride, values, n, constants.dv,
                      state.o + state_row(h, r) * state.o_stride, state.o_stride);
           });
     } else {
       for (int r = 0; r < size; ++r) {
-        seen_values<T>(walk, rows.tile[h * size + r].seen >> (half * kRun), *run, n, p + r * kWeightStride,
+        seen_values<T>(walk, rows.tile[h * size + r].seen >> key, values, n, p + r * kWeightStride,
                        state.o + state_row(h, first + r) * state.o_stride);
       }
     }
@@ -269,35 +285,40 @@ void step_rows(const Walk& walk, const Step& step, const StepRuns& runs, int fir
 
   std::int64_t t = trace_begin(walk.lane);
   if (!whole && !find_seen(walk, step, first, size, rows)) return;
-  in_parts(step, runs, qk);
+  in_runs(step, order.keys(), runs.k, qk);
+  for (int i = 0; short_runs && i < step.heads() * size * kTileVectors; ++i) {
+    store(rows.s + i * kWidth, fold_blocks(rows.sums + i * (kWidth / 4) * kWidth));
+  }
   t = trace_end(walk.lane, TraceStage::qk, walk.item.index, t);
   for (int h = 0, x = 0; h < step.heads(); ++h, x += size) {
     const std::int64_t row = state_row(h, first);
+    const float* s = rows.s + x * kDecodeTile;
     float *m = state.m + row, *l = state.l + row * kWidth, *o = state.o + row * state.o_stride;
     if (whole) {
-      softmax_whole<T>(walk.units, size, rows.s + x * kDecodeTile, m, l, o, state.o_stride, rows.p + x * kWeightStride);
+      softmax_whole<T>(walk.units, size, s, m, l, o, state.o_stride, rows.p + x * kWeightStride);
     } else {
       for (int r = 0; r < size; ++r) {
-        softmax<T, kTransformed>(constants, walk.units, rows.tile[x + r], rows.s + (x + r) * kDecodeTile, m + r,
-                                 l + r * kWidth, o + r * state.o_stride, state.o_stride, rows.p + (x + r) * kWeightStride);
+        softmax<T, kTransformed>(constants, walk.units, rows.tile[x + r], s + r * kDecodeTile, m + r, l + r * kWidth,
+                                 o + r * state.o_stride, state.o_stride, rows.p + (x + r) * kWeightStride);
       }
     }
   }
   t = trace_end(walk.lane, TraceStage::softmax, walk.item.index, t);
-  in_parts(step, runs, pv);
+  in_runs(step, order.values(), runs.v, pv);
   trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
 }
 
 template <class T, bool kTransformed>
 void do_step(const Walk& walk, const Step& step, const Step& next) {
-  const StepRuns runs(*walk.item.sequence, step, next, walk.constants.dqk * T::kBytes, walk.constants.dv * T::kBytes);
+  const RunLengths runs = run_lengths(walk, step);
+  const ReadOrder order(*walk.item.sequence, step, runs, next, run_lengths(walk, next).k);
   const int rows = static_cast<int>(walk.rows);
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;
     if (walk.constants.kv_from_memory) {
-      step_rows<T, kTransformed, Ask::twice>(walk, step, runs, first, size);
+      step_rows<T, kTransformed, Ask::twice>(walk, step, runs, order, first, size);
     } else {
-      step_rows<T, kTransformed, Ask::once>(walk, step, runs, first, size);
+      step_rows<T, kTransformed, Ask::once>(walk, step, runs, order, first, size);
     }
   }
 }

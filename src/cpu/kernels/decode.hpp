@@ -8,8 +8,6 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 
 /// Keys a softmax step.
 inline constexpr std::int32_t kDecodeTile = 32;
-/// Rows of K or of V that are read in one go: 4 KB of a head of 128 dimensions of 16 bits.
-inline constexpr int kRun = kDecodeTile / 2;
 
 std::size_t decode_scratch_f32(const RunConstants& constants, std::int64_t max_rows);
 std::size_t decode_scratch_f16(const RunConstants& constants, std::int64_t max_rows);

@@ -17,81 +17,59 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 inline constexpr int kAccumulators = kRegisters / 2;
 inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 
-/// The rows of a run, kRun of them: row j is at rows[j] + offset.
-struct Rows {
-  const std::byte* const* rows;
-  std::int64_t offset;
-  std::int64_t bytes;  // of a row
-};
-
-/// A run and at least three that follow it in the order of the walk.
-using Runs = const Rows*;
+/// Addresses of rows of K or of V in the order in which they are read; kFarRows more can be read from after the last.
+using Rows = const std::byte* const*;
+inline constexpr int kFarRows = 32, kNearRows = 16;  // 16 to 32 rows of 256 bytes are best, 8 too few, 64 too many
 
 /// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
-/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, two runs and one run ahead. From L3
-/// once is enough. Rows that an earlier block of query rows has read are in L1.
+/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, kFarRows and kNearRows ahead. From
+/// L3 once is enough. Rows that an earlier block of query rows has read are in L1.
 enum class Ask { never, once, twice };
 
-/// Prefetches the run after the next, line by line in the order of its addresses, in whatever order this one is read: the
-/// hardware's own prefetchers follow them.
+/// Prefetches what is to be read after these rows, line by line in the order of addresses, in whatever order these are read:
+/// the hardware's own prefetchers follow them.
 template <Ask kAsk>
 class Prefetcher {
  public:
-  __attribute__((always_inline)) explicit Prefetcher(Runs runs) : first_(runs), runs_(runs) {
-    if constexpr (kAsk != Ask::never) find_row();
-  }
+  __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes)
+      : rows_(rows), last_(rows + num_rows - 1), bytes_(row_bytes) {}
 
   /// The next `lines` lines.
   __attribute__((always_inline)) void ask(int lines) {
     if constexpr (kAsk == Ask::never) return;
 #pragma GCC unroll 16
     for (int i = 0; i < lines; ++i) {
-      if (at_ >= bytes_) next_row();
-      prefetch_l1(after_ + at_);
-      if constexpr (kAsk == Ask::twice) prefetch_l1(next_ + at_);
+      if (at_ >= bytes_) {
+        at_ = 0;
+        if (rows_ != last_) ++rows_;
+      }
+      prefetch_l1(rows_[kFarRows] + at_);
+      if constexpr (kAsk == Ask::twice) prefetch_l1(rows_[kNearRows] + at_);
       at_ += 64;
     }
   }
 
  private:
-  __attribute__((always_inline)) void find_row() {
-    after_ = runs_[2].rows[row_] + runs_[2].offset;
-    next_ = runs_[1].rows[row_] + runs_[1].offset;
-    bytes_ = runs_[2].bytes;
-  }
-  /// Asks may outnumber the lines there are (rows of K and V need not be as long): the last row of the second run is the
-  /// end.
-  __attribute__((always_inline)) void next_row() {
-    at_ = 0;
-    if (row_ + 1 < kRun) {
-      ++row_;
-    } else if (runs_ == first_) {
-      row_ = 0;
-      ++runs_;
-    }
-    find_row();
-  }
-
-  Runs first_, runs_;
-  int row_ = 0;
-  std::int64_t at_ = 0, bytes_ = 0;
-  const std::byte *next_ = nullptr, *after_ = nullptr;
+  Rows rows_, last_;
+  std::int64_t at_ = 0, bytes_;
 };
 
-/// Scores of R rows against `num_keys` keys, whose rows follow each other from run 0 on: s[r * s_stride + j]. num_keys is
-/// rounded up to kRun: so many rows must be readable, and so many scores are written.
-template <class T, int R, Ask kAsk>
-__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Runs runs, int num_keys, int dqk,
+/// Keys whose scores are folded together: lanes of 16 accumulators are added in one tree.
+inline constexpr int kFold = 16;
+
+/// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * s_stride + j].
+/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row,.
+template <class T, int R, bool kShort, Ask kAsk>
+__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, int num_keys, int dqk,
                                       float* s, std::ptrdiff_t s_stride) {
-  constexpr int kKeys = R == 3 ? 4 : kAccumulators / R;
+  constexpr int kKeys = kShort || R == 3 ? 4 : kAccumulators / R;
+  alignas(64) float groups[R][kShort ? 1 : kFold / 4 * kWidth];
   constexpr int kStepBytes = T::kStep * T::kBytes;
-  constexpr int kGroups = kRun / 4;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
-  alignas(64) float groups[R][kGroups * kWidth];  // sums of 4 keys, before their lanes are added
-  num_keys = round_up(num_keys, kRun);
-  Prefetcher<kAsk> prefetcher(runs);
+  num_keys = kShort ? kKeys : round_up(num_keys, kFold);
+  Prefetcher<kAsk> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes);
   for (int first = 0; first < num_keys; first += kKeys) {
-    const std::byte* const* k_rows = runs->rows + first;
+    const std::byte* const* k_rows = keys + first;
     F acc[R][kKeys];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
@@ -103,7 +81,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
     for (int c = 0; c < whole; ++c, at += kStepBytes, q_at += T::kStep * T::kQueryBytes) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key(k_rows[j] + runs->offset + at);
+        const typename T::Vector k = T::key(k_rows[j] + at);
         if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
@@ -112,26 +90,26 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
     if (rest != 0) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
-        const typename T::Vector k = T::key_n(k_rows[j] + runs->offset + at, rest);
+        const typename T::Vector k = T::key_n(k_rows[j] + at, rest);
         prefetcher.ask(1);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
     }
-    const int group = first % kRun / 4;
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; j += 4) {
-        store(groups[r] + (group + j / 4) * kWidth, sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]));
+        const F sums = sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]);
+        store(kShort ? s + r * s_stride : groups[r] + (first % kFold + j) / 4 * kWidth, sums);
       }
     }
-    if ((first + kKeys) % kRun != 0) continue;
-    float* out = s + first / kRun * kRun;
+    if (kShort || (first + kKeys) % kFold != 0) continue;
+    float* out = s + first / kFold * kFold;
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-      for (int j = 0; j < kRun; j += kWidth) store(out + r * s_stride + j, fold_blocks(groups[r] + j / 4 * kWidth));
+      for (int j = 0; j < kFold; j += kWidth) store(out + r * s_stride + j, fold_blocks(groups[r] + j / 4 * kWidth));
     }
   }
 }
@@ -204,15 +182,15 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 
 /// The same over the whole head dimension, block by block.
 template <class T, int R, Ask kAsk>
-__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Runs runs, int n, int dv, float* o,
+__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Rows rows, int n, int dv, float* o,
                                           std::ptrdiff_t o_stride) {
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
-  Prefetcher<kAsk> prefetcher(runs);
+  Prefetcher<kAsk> prefetcher(rows, n, std::int64_t{dv} * T::kBytes);
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
-    values<T, R, N, kWhole, kAsk>(p, p_stride, runs->rows, runs->offset + bytes, prefetcher, n, dv - at, o + at, o_stride);
+    values<T, R, N, kWhole, kAsk>(p, p_stride, rows, bytes, prefetcher, n, dv - at, o + at, o_stride);
     at += N * kWidth;
   };
   while (at + kBlock * kWidth <= dv) part.template operator()<kBlock, true>();
