@@ -33,7 +33,7 @@ std::string symbol(const std::string& s, std::size_t& at) {
   ++at;
   if (at < s.size() && s[at] == '"') {
     const std::size_t close = s.find('"', at + 1);
-    const std::string name = s.substr(at + 1, close == std::string::npos ? std::string::npos : close - at - 1);
+    std::string name = s.substr(at + 1, close == std::string::npos ? std::string::npos : close - at - 1);
     at = close == std::string::npos ? s.size() : close + 1;
     return name;
   }

@@ -97,7 +97,7 @@ namespace {
 fs::path home(const char* installed, std::size_t line, const char* what) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path at_home = (self.parent_path() / installed).lexically_normal();
+  fs::path at_home = (self.parent_path() / installed).lexically_normal();
   if (fs::exists(at_home, error)) return at_home;
   std::ifstream note(self.parent_path() / "twincc.home");
   std::string path;

@@ -93,7 +93,7 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
     if (!device_check(o, unit, source, check, work / "check")) std::exit(1);
   }
   if (objects.size() == 1) return objects[0];
-  const fs::path whole = work / "whole.o";
+  fs::path whole = work / "whole.o";
   std::vector<std::string> join = {"ld", "-r", "-o", whole.string()};
   join.insert(join.end(), objects.begin(), objects.end());
   run(o, join);
