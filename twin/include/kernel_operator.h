@@ -9,7 +9,7 @@
 #include "ascendc/fixpipe.hpp"
 #include "ascendc/fused.hpp"
 #include "ascendc/language.hpp"
-#include "ascendc/library.hpp"
+#include "ascendc/matrices.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/raw.hpp"
 #include "ascendc/rearrange.hpp"

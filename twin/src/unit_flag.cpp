@@ -44,7 +44,8 @@ void unit_flag_of_fixpipe(Instruction& i, const FixpipeCall& call) {
   auto tile = c.unit_flags.upper_bound(call.src.addr);
   const bool known = tile != c.unit_flags.begin() && call.src.addr < (--tile)->second.end;
   if (known && (tile->second.value != 0) != (call.unit_flag != 0)) {
-    disagree(i, call.src, format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, tile->second.value),
+    disagree(i, call.src,
+             format("Fixpipe with unitFlag %d after a Mmad with unitFlag %d", call.unit_flag, tile->second.value),
              tile->second.site, "give both unit flags (the last Mmad 3, Fixpipe 3), or 0 to both and M_FIX flags");
   } else if (known && tile->second.value == kUnitGoesOn) {
     disagree(i, call.src,

@@ -3,7 +3,7 @@
 // nothing here; its shape stands in for a missing SoftMaxShapeInfo.
 #pragma once
 
-#include "ascendc/library.hpp"
+#include "ascendc/matrices.hpp"
 #include "kernel_tiling/kernel_tiling.h"
 
 namespace AscendC {
