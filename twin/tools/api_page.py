@@ -54,7 +54,7 @@ def page():
         names = sorted(set(re.findall(r"\b(acl\w+)\(", (INCLUDE / header).read_text())))
         out += ["", f"## {label}", "", ", ".join(f"`{n}`" for n in names)]
     lists = (INCLUDE / "ascendc/missing.inc").read_text()
-    missing = re.findall(r"^TWIN_MISSING(?:_CLASS)?\((\w+)\)", lists, re.M)
+    missing = re.findall(r"^TWIN_(?:MISSING(?:_CLASS)?|UNDECLARED)\((\w+)\)", lists, re.M)
     elsewhere = re.findall(r"^TWIN_ELSEWHERE\((\w+)\)", lists, re.M)
     out += ["", "## Not yet", "", "A kernel that uses one of these does not compile, and the message names it:", "",
             ", ".join(f"`{n}`" for n in sorted(missing)) + "; and `matmul::Matmul` of `lib/matmul_intf.h`.", "",
