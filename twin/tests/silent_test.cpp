@@ -20,7 +20,9 @@ GlobalTensor<float> gm(GM_ADDR address, std::int64_t first = 0, int count = kTil
   t.SetGlobalBuffer((__gm__ float*)address + first, count);
   return t;
 }
-LocalTensor<float> ub(int tile, int count = kTile) { return LocalTensor<float>(TPosition::VECCALC, tile * kTile * 4, count); }
+LocalTensor<float> ub(int tile, int count = kTile) {
+  return LocalTensor<float>(TPosition::VECCALC, tile * kTile * 4, count);
+}
 template <HardEvent event>
 void order(int id = 0) {
   SetFlag<event>(id);
@@ -271,12 +273,13 @@ struct Case {
   const char* name;
   std::function<void(bool auto_sync, GM_ADDR x, GM_ADDR y)> run;
 };
-#define CASE_OF(label, kernel, blocks, type)                                                           \
-  {                                                                                                    \
-    label, [](bool auto_sync, GM_ADDR x, GM_ADDR y) {                                                  \
-      ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks).as(KernelType::type) \
-          .auto_sync(auto_sync)(x, y);                                                                 \
-    }                                                                                                  \
+#define CASE_OF(label, kernel, blocks, type)                                      \
+  {                                                                               \
+    label, [](bool auto_sync, GM_ADDR x, GM_ADDR y) {                             \
+      ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks) \
+          .as(KernelType::type)                                                   \
+          .auto_sync(auto_sync)(x, y);                                            \
+    }                                                                             \
   }
 #define CASE(kernel, blocks, type) CASE_OF(#kernel, kernel, blocks, type)
 #define QUEUES(depth, buffers) CASE_OF("queues_" #depth "_" #buffers, (queues<depth, buffers>), 1, AivOnly)
