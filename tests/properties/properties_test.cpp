@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties on random problems, shrunk when they fail. RC_PARAMS="seed=..." (printed on failure) repeats a run.
 #include <rapidcheck.h>
+#include <cmath>
 
 #include <algorithm>
 #include <cstdlib>
@@ -250,6 +251,8 @@ TEST(Property, PowersOfTwoMoveBetweenQueryAndScale) {
     p.softmax_scale = 0.25;
     const std::uint64_t seed = draw_seed();
     Values values = random_values(seed);
+    // No subnormal of f16: one has fewer digits than four times it.
+    values.q = [q = values.q](const At& at) { return std::nearbyint(q(at) * 4096) / 4096; };
     const Instance plain(p, values);
     p.softmax_scale = 0.0625;
     values.q = [q = values.q](const At& at) { return 4 * q(at); };
