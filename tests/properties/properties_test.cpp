@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties on random problems, shrunk when they fail. RC_PARAMS="seed=..." (printed on failure) repeats a run.
 #include <rapidcheck.h>
-#include <cmath>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <random>
