@@ -29,7 +29,7 @@ ALLOWED = {
     "bench": {"public"},
     "examples": {"public"},
     "twin": {"planner/device_model"},
-    "fuzz": {"public", "base", "problem", "planner", "reference", "cli"},
+    "fuzz": {"public", "base", "problem", "planner", "reference", "cli", "twin"},
     "tests": {"public", "base", "problem", "planner", "reference", "cpu", "cpu/kernels", "runtime", "cli"},
 }
 ALLOWED["cpu"] |= {"cpu/kernels", "cpu/simd"}
