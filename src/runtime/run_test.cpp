@@ -169,6 +169,19 @@ TEST(Run, InsideTasksOfOneTbb) {
   });
 }
 
+TEST(Run, ABiasOfRaggedQueriesEndsWithItsLongestOne) {
+  Problem p = *Problem::parse("f32 hq2 hkv2 d4 sq1 skv8 bias");
+  p.seqlen_q = 1000;  // ignored: the queries are ragged
+  p.cu_seqlens_q = {0, 1};
+  std::vector<float> q(8, 0.0f), k(64, 0.0f), v(64, 1.0f), o(8);
+  std::vector<float> bias_then_lse(16 + 2, 0.0f);
+  AttentionTensors tensors = packed_tensors(p, q.data(), k.data(), v.data(), o.data(), bias_then_lse.data() + 16);
+  tensors.bias = {bias_then_lse.data(), DType::f32, {16, 8, 8, 1}};
+  const Status status = attention(p, tensors);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_FLOAT_EQ(o[7], 1.0f);
+}
+
 TEST(Run, TraceRecordsEveryItem) {
   for_each_plan([](const Inputs& in, const Plan& plan) {
     TraceRecorder recorder(8, 100000);

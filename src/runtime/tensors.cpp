@@ -167,7 +167,7 @@ Status check_option(const char* name, bool declared, const void* data, std::size
 }
 
 std::array<Axis, 4> score_axes(const Problem& p, const std::int64_t (&strides)[4]) {
-  std::int64_t max_q = p.seqlen_q, max_kv = 0;
+  std::int64_t max_q = 0, max_kv = 0;  // p.seqlen_q says nothing of ragged queries
   for (std::int64_t b = 0; b < p.batch; ++b) {
     max_q = std::max(max_q, p.query_length(b));
     max_kv = std::max(max_kv, p.key_length(b));
