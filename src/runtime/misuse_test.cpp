@@ -150,7 +150,7 @@ TEST(Misuse, InterleavedTensorsShareNoMemory) {
   for (std::size_t i = 0; i < c.q.size(); ++i) ASSERT_EQ(all[i / 8 * 16 + 8 + i % 8], wanted[i]) << i;
 
   // Tokens of one sequence between those of another: legal, though no axis steps over all of the one below it.
-  std::vector<float> o(4 * c.o.size(), 77);
+  std::vector<float> o(40 + 2 * 80 + 3 * 400 + 8, 77);
   c.tensors.o = {o.data(), {40, 80, 400}};
   const Status odd = c.run();
   ASSERT_TRUE(odd.ok()) << odd.message();
