@@ -5,23 +5,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "element.hpp"
 #include "engine.hpp"
 
 namespace twin {
 namespace {
 
 int mantissa_bits(DType dtype) { return dtype == DType::F32 ? 24 : dtype == DType::F16 ? 11 : 8; }
-
-float value_at(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F32) {
-    float v;
-    std::memcpy(&v, p, 4);
-    return v;
-  }
-  std::uint16_t bits;
-  std::memcpy(&bits, p, 2);
-  return dtype == DType::F16 ? half_to_float(bits) : bfloat_to_float(bits);
-}
 
 // The exponent of the lowest bit that is set.
 int lowest_bit(float value) {
@@ -67,7 +57,7 @@ void count_addends(const std::uint8_t* d, const std::uint8_t* a, std::uint64_t b
   const std::uint64_t first = reinterpret_cast<std::uint64_t>(d) - reinterpret_cast<std::uint64_t>(m.data);
   auto& other = c.atomic_other;
   for (std::uint64_t k = 0; k + size <= bytes; k += size) {
-    const bool matters = m.sums.add(first + k, dtype, value_at(d + k, dtype), value_at(a + k, dtype));
+    const bool matters = m.sums.add(first + k, dtype, load_float(d + k, dtype), load_float(a + k, dtype));
     if (!matters || other.memory != &m || first + k < other.begin || first + k >= other.end) continue;
     Finding f{Kind::AtomicOrder};
     f.line_a = to_string(site_of(other.now.site));

@@ -50,59 +50,47 @@ T saturate(double x, Round mode) {
   return static_cast<T>(r);
 }
 
-template <class T>
-T read(const std::uint8_t* p) {
-  T v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-double load(const std::uint8_t* p, DType dtype) {
+double load_value(const std::uint8_t* p, DType dtype) {
   switch (dtype) {
     case DType::I8:
-      return read<std::int8_t>(p);
+      return load<std::int8_t>(p);
     case DType::U8:
-      return read<std::uint8_t>(p);
+      return load<std::uint8_t>(p);
     case DType::I16:
-      return read<std::int16_t>(p);
+      return load<std::int16_t>(p);
     case DType::I32:
-      return read<std::int32_t>(p);
+      return load<std::int32_t>(p);
     case DType::I64:
-      return static_cast<double>(read<std::int64_t>(p));
+      return static_cast<double>(load<std::int64_t>(p));
     case DType::F16:
-      return read<half>(p);
+      return load<half>(p);
     case DType::BF16:
-      return read<bfloat16_t>(p);
+      return load<bfloat16_t>(p);
     default:
-      return read<float>(p);
+      return load<float>(p);
   }
 }
 
-template <class T>
-void write(std::uint8_t* p, T v) {
-  std::memcpy(p, &v, sizeof v);
-}
-
-void store(std::uint8_t* p, DType dtype, double x, Round mode) {
+void store_value(std::uint8_t* p, DType dtype, double x, Round mode) {
   switch (dtype) {
     case DType::I8:
-      return write(p, saturate<std::int8_t>(x, mode));
+      return store(p, saturate<std::int8_t>(x, mode));
     case DType::U8:
-      return write(p, saturate<std::uint8_t>(x, mode));
+      return store(p, saturate<std::uint8_t>(x, mode));
     case DType::I16:
-      return write(p, saturate<std::int16_t>(x, mode));
+      return store(p, saturate<std::int16_t>(x, mode));
     case DType::I32:
-      return write(p, saturate<std::int32_t>(x, mode));
+      return store(p, saturate<std::int32_t>(x, mode));
     case DType::I64:
-      return write(p, saturate<std::int64_t>(x, mode));
+      return store(p, saturate<std::int64_t>(x, mode));
     case DType::F16: {
       const double r = round_to_format(x, mode, 10, -14);
-      return write(p, half(std::fabs(r) > 65504 ? std::copysign(std::numeric_limits<double>::infinity(), r) : r));
+      return store(p, half(std::fabs(r) > 65504 ? std::copysign(std::numeric_limits<double>::infinity(), r) : r));
     }
     case DType::BF16:
-      return write(p, bfloat16_t(round_to_format(x, mode, 7, -126)));
+      return store(p, bfloat16_t(round_to_format(x, mode, 7, -126)));
     default:
-      return write(p, static_cast<float>(x));
+      return store(p, static_cast<float>(x));
   }
 }
 
@@ -121,16 +109,16 @@ bool has(DType src, DType dst) {
 
 using LoopFn = void (*)(std::uint8_t*, const std::uint8_t*, std::uint32_t);
 void f16_to_f32(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = n; k-- > 0;) write<float>(dp + k * 4, half_to_float(read<std::uint16_t>(ap + k * 2)));
+  for (std::uint32_t k = n; k-- > 0;) store<float>(dp + k * 4, half_to_float(load<std::uint16_t>(ap + k * 2)));
 }
 void bf16_to_f32(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = n; k-- > 0;) write<float>(dp + k * 4, bfloat_to_float(read<std::uint16_t>(ap + k * 2)));
+  for (std::uint32_t k = n; k-- > 0;) store<float>(dp + k * 4, bfloat_to_float(load<std::uint16_t>(ap + k * 2)));
 }
 void f32_to_f16(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = 0; k < n; ++k) write<std::uint16_t>(dp + k * 2, float_to_half(read<float>(ap + k * 4)));
+  for (std::uint32_t k = 0; k < n; ++k) store<std::uint16_t>(dp + k * 2, float_to_half(load<float>(ap + k * 4)));
 }
 void f32_to_bf16(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = 0; k < n; ++k) write<std::uint16_t>(dp + k * 2, float_to_bfloat(read<float>(ap + k * 4)));
+  for (std::uint32_t k = 0; k < n; ++k) store<std::uint16_t>(dp + k * 2, float_to_bfloat(load<float>(ap + k * 4)));
 }
 
 LoopFn fast(DType src, DType dst, Round mode) {
@@ -174,15 +162,15 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
       for (std::uint64_t k = 0; k < r.n; ++k) {
         const std::uint64_t e = in_place ? r.n - 1 - k : k;
         if (src.dtype == DType::I64 && dst.dtype == DType::I32) {
-          const auto v = read<std::int64_t>(a + oa + e * 8);
-          write<std::int32_t>(d + od + e * 4, static_cast<std::int32_t>(v < INT32_MIN   ? INT32_MIN
+          const auto v = load<std::int64_t>(a + oa + e * 8);
+          store<std::int32_t>(d + od + e * 4, static_cast<std::int32_t>(v < INT32_MIN   ? INT32_MIN
                                                                         : v > INT32_MAX ? INT32_MAX
                                                                                         : v));
         } else if (src.dtype == DType::F32 && dst.dtype == DType::F32) {
-          write<float>(d + od + e * 4, static_cast<float>(round_to_integer(read<float>(a + oa + e * 4), mode)));
+          store<float>(d + od + e * 4, static_cast<float>(round_to_integer(load<float>(a + oa + e * 4), mode)));
         } else {
-          const double x = load(a + oa + e * from, src.dtype);
-          store(d + od + e * to, dst.dtype, scaled ? x * core().registers.deq_scale[0] : x, mode);
+          const double x = load_value(a + oa + e * from, src.dtype);
+          store_value(d + od + e * to, dst.dtype, scaled ? x * core().registers.deq_scale[0] : x, mode);
         }
       }
     }

@@ -35,19 +35,8 @@ bool holds(double a, double b, Compare how) {
 }
 
 double value_of(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F16) {
-    std::uint16_t bits;
-    std::memcpy(&bits, p, 2);
-    return half_to_float(bits);
-  }
-  if (dtype == DType::F32) {
-    float v;
-    std::memcpy(&v, p, 4);
-    return v;
-  }
-  std::int32_t v;
-  std::memcpy(&v, p, 4);
-  return v;
+  const bool is_float = dtype == DType::F16 || dtype == DType::F32;
+  return is_float ? static_cast<double>(load_float(p, dtype)) : load<std::int32_t>(p);
 }
 
 // Collects bits, eight to a byte. A byte is undefined only if all of its lanes are: bits have no state of their own.

@@ -13,17 +13,6 @@ namespace twin {
 
 inline constexpr std::uint64_t kFractalBytes = 512;
 
-inline float element(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F32) {
-    float v;
-    std::memcpy(&v, p, 4);
-    return v;
-  }
-  std::uint16_t bits;
-  std::memcpy(&bits, p, 2);
-  return dtype == DType::F16 ? half_to_float(bits) : bfloat_to_float(bits);
-}
-
 inline std::uint32_t up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
 inline Path path_into(Space to, Space from) {

@@ -10,17 +10,6 @@
 namespace twin {
 namespace {
 
-template <class T>
-T load(const std::uint8_t* p) {
-  T v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-template <class T>
-void store(std::uint8_t* p, T v) {
-  std::memcpy(p, &v, sizeof v);
-}
-
 // To the nearest integer, ties to even, kept inside the type.
 void store_byte(std::uint8_t* p, float x, bool is_signed) {
   const float r = std::isnan(x) ? 0.0f : std::nearbyint(x);

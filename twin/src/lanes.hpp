@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "element.hpp"
 #include "engine.hpp"
 #include "twin/calls.hpp"
 

@@ -13,9 +13,7 @@ namespace twin::library {
 
 template <class T>
 double read_as(const std::uint8_t* p) {
-  T v;
-  std::memcpy(&v, p, sizeof v);
-  return static_cast<double>(v);
+  return static_cast<double>(load<T>(p));
 }
 template <class T>
 void write_as(std::uint8_t* p, double x) {
@@ -28,7 +26,7 @@ void write_as(std::uint8_t* p, double x) {
   } else {
     v = T(static_cast<float>(x));
   }
-  std::memcpy(p, &v, sizeof v);
+  store(p, v);
 }
 
 #define TWIN_EACH_TYPE(dtype, call) \

@@ -9,22 +9,6 @@
 namespace twin {
 namespace {
 
-double get(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F32) {
-    float v;
-    std::memcpy(&v, p, 4);
-    return v;
-  }
-  std::uint16_t bits;
-  std::memcpy(&bits, p, 2);
-  return half_to_float(bits);
-}
-void put(std::uint8_t* p, DType dtype, double x) {
-  const auto v = static_cast<float>(x);
-  const std::uint16_t bits = float_to_half(v);
-  std::memcpy(p, dtype == DType::F32 ? static_cast<const void*>(&v) : &bits, size_bytes(dtype));
-}
-
 // A tensor of one value a row, 32 bytes of it.
 class PerRow {
  public:
@@ -39,12 +23,13 @@ class PerRow {
   }
   double value(std::uint64_t row, std::uint8_t* state) const {
     *state = meet(*state, States(i_, *view_).of(row * kBlockBytes, size_bytes(view_->dtype)));
-    return get(i_.bytes(*view_) + row * kBlockBytes, view_->dtype);
+    return load_float(i_.bytes(*view_) + row * kBlockBytes, view_->dtype);
   }
   void fill(std::uint64_t row, double x, std::uint8_t state) const {
     if (!view_) return;
     const std::uint32_t size = size_bytes(view_->dtype);
-    for (std::uint32_t k = 0; k < kBlockBytes; k += size) put(i_.bytes(*view_) + row * kBlockBytes + k, view_->dtype, x);
+    for (std::uint32_t k = 0; k < kBlockBytes; k += size)
+      store_float(i_.bytes(*view_) + row * kBlockBytes + k, view_->dtype, x);
     States(i_, *view_).set(row * kBlockBytes, kBlockBytes, state);
   }
 
@@ -96,7 +81,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
         double most = -INFINITY, total_of_row = 0;
         for (std::uint64_t c = 0; c < call.used; ++c) {
           const std::uint64_t at = (r * call.columns + c) * size;
-          x[c] = get(i.bytes(call.src) + at, type);
+          x[c] = load_float(i.bytes(call.src) + at, type);
           state = meet(state, ss.of(at, size));
           most = x[c] > most || std::isnan(x[c]) ? x[c] : most;
         }
@@ -112,7 +97,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
         if (given) total_of_row = sum.value(r, &state);
         for (std::uint64_t c = 0; c < call.columns; ++c) {
           const std::uint64_t at = (r * call.columns + c) * size;
-          if (c < call.used) put(i.bytes(call.dst) + at, type, divides ? x[c] / total_of_row : x[c]);
+          if (c < call.used) store_float(i.bytes(call.dst) + at, type, divides ? x[c] / total_of_row : x[c]);
           ds.set(at, size, c < call.used ? state : unused);
         }
         if (!given) {

@@ -128,7 +128,9 @@ void cube_mmad(const MmadCall& call, Site site) {
     multiply_int8(reinterpret_cast<std::int32_t*>(c), a, b, gemv ? 1 : m, n, call.k, kf);
   } else {
     const bool chop = core().cube.hf32_toward_zero;
-    const auto value = [&](const std::uint8_t* at) { return hf32 ? to_hf32(element(at, type), chop) : element(at, type); };
+    const auto value = [&](const std::uint8_t* at) {
+      return hf32 ? to_hf32(load_float(at, type), chop) : load_float(at, type);
+    };
     left.assign(std::size_t{m} * call.k, 0);
     right.resize(std::size_t{n} * call.k);
     for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) {

@@ -236,11 +236,7 @@ void vector_interpolate(const Interpolation& call, Site site) {
   }
   i.cost("MulAddDst", steps, DType::F16);  // no figure is public
   if (!steps || !i.issue()) return;
-  const auto get = [&](const View& v, std::uint64_t element) {
-    std::uint16_t bits;
-    std::memcpy(&bits, i.bytes(v) + element * 2, 2);
-    return half_to_float(bits);
-  };
+  const auto get = [&](const View& v, std::uint64_t element) { return load_float(i.bytes(v) + element * 2, DType::F16); };
   States ds(i, call.dst), as(i, call.src0), bs(i, call.src1);
   for (std::uint64_t v = 0; v < call.v_repeats; ++v) {
     for_each_stretch(shape.mask, 128, [&](std::uint32_t first, std::uint32_t n) {
@@ -257,8 +253,7 @@ void vector_interpolate(const Interpolation& call, Site site) {
           state = meet(state, meet(as.of(a * 2, 2), bs.of(weight * 2, 2)));
         }
         const std::uint64_t at = to(v, block) + lane % 16 * 2;
-        const std::uint16_t bits = float_to_half(sum);
-        std::memcpy(i.bytes(call.dst) + at, &bits, 2);
+        store_float(i.bytes(call.dst) + at, DType::F16, sum);
         ds.set(at, 2, state);
       }
     });

@@ -9,26 +9,6 @@
 namespace twin {
 namespace {
 
-float get(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F16) {
-    std::uint16_t bits;
-    std::memcpy(&bits, p, 2);
-    return half_to_float(bits);
-  }
-  float v;
-  std::memcpy(&v, p, 4);
-  return v;
-}
-
-void put(std::uint8_t* p, DType dtype, float v) {
-  if (dtype == DType::F16) {
-    const std::uint16_t bits = float_to_half(v);
-    std::memcpy(p, &bits, 2);
-  } else {
-    std::memcpy(p, &v, 4);
-  }
-}
-
 // An index is stored as an integer of the element's size.
 void put_index(std::uint8_t* p, DType dtype, std::uint32_t index) { std::memcpy(p, &index, size_bytes(dtype)); }
 
@@ -107,7 +87,7 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   for (const Run& r : runs) {
     for (std::uint32_t k = 0; k < r.n; ++k) {
       const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / a_repeat].add(get(a + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat),
+      groups[(r.lane + k) / a_repeat].add(load_float(a + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat),
                                           ss.of(at, size));
     }
   }
@@ -117,14 +97,14 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
     std::uint8_t* const d = i.bytes(dst) + r * step;
     if (op == Reduce::Sum) {
       core().registers.sum = tree_sum(g, a_repeat, src.dtype);
-      put(d, src.dtype, core().registers.sum);
+      store_float(d, src.dtype, core().registers.sum);
     } else {
       const std::uint32_t best = extreme(g, op);
       keep_extreme(g.value[best], g.index[best]);
       if (out == ReduceOut::Index) {
         std::memcpy(d, &g.index[best], 4);
       } else {
-        put(d + (out == ReduceOut::IndexValue ? size : 0), src.dtype, g.value[best]);
+        store_float(d + (out == ReduceOut::IndexValue ? size : 0), src.dtype, g.value[best]);
         if (pair) put_index(d + (out == ReduceOut::IndexValue ? 0 : size), src.dtype, g.index[best]);
       }
     }
@@ -154,13 +134,13 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
   for (const Run& r : runs) {
     for (std::uint32_t k = 0; k < r.n; ++k) {
       const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / group_lanes].add(get(i.bytes(src) + at, src.dtype),
+      groups[(r.lane + k) / group_lanes].add(load_float(i.bytes(src) + at, src.dtype),
                                              static_cast<std::uint32_t>((r.lane + k) % group_lanes), ss.of(at, size));
     }
   }
   for (const auto& [g, group] : groups) {
-    put(i.bytes(dst) + place(g), src.dtype,
-        op == Reduce::Sum ? tree_sum(group, group_lanes, src.dtype) : group.value[extreme(group, op)]);
+    store_float(i.bytes(dst) + place(g), src.dtype,
+                op == Reduce::Sum ? tree_sum(group, group_lanes, src.dtype) : group.value[extreme(group, op)]);
     ds.set(place(g), size, group.state);
   }
 }
@@ -198,7 +178,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
       for (const Run& r : runs) {
         for (std::uint32_t k = 0; k < r.n; ++k) {
           const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-          groups[(r.lane + k) / a_repeat].add(get(i.bytes(src) + at, src.dtype),
+          groups[(r.lane + k) / a_repeat].add(load_float(i.bytes(src) + at, src.dtype),
                                               static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
         }
       }
@@ -221,7 +201,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
       }
       if (repeats > 1) States(i, work).set(0, needed, state);
       if (op != Reduce::Sum) {
-        put(i.bytes(dst), src.dtype, result);
+        store_float(i.bytes(dst), src.dtype, result);
         keep_extreme(result, where);
         if (index) put_index(i.bytes(dst) + size, src.dtype, where);
         States(i, dst).set(0, index ? 2 * size : size, state);
@@ -239,7 +219,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     i.write(dst, 0, size);
     i.cost("ScalarAccess", 1);
     if (i.issue()) {
-      put(i.bytes(dst), src.dtype, result);
+      store_float(i.bytes(dst), src.dtype, result);
       States(i, dst).set(0, size, state);
     }
   }
@@ -255,7 +235,7 @@ std::uint64_t reduced_value(DType dtype, int which, Site site) {
   } else if (which == 1) {
     bits = r.extreme_index;
   } else {
-    put(reinterpret_cast<std::uint8_t*>(&bits), dtype, which == 0 ? r.extreme : r.sum);
+    store_float(reinterpret_cast<std::uint8_t*>(&bits), dtype, which == 0 ? r.extreme : r.sum);
   }
   return bits;
 }

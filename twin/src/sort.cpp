@@ -17,17 +17,6 @@ struct Pair {
   std::uint8_t bytes[kPairBytes], state[kPairBytes];
 };
 
-float score_of(const std::uint8_t* p, DType dtype) {
-  if (dtype == DType::F16) {
-    std::uint16_t bits;
-    std::memcpy(&bits, p, 2);
-    return half_to_float(bits);
-  }
-  float v;
-  std::memcpy(&v, p, 4);
-  return v;
-}
-
 // Descending. The reference says nothing of NaN; here it comes first, so that the order stays a strict one.
 bool before(const Pair& a, const Pair& b) {
   if (std::isnan(a.score) || std::isnan(b.score)) return std::isnan(a.score) && !std::isnan(b.score);
@@ -44,7 +33,7 @@ void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats)
 
 // The pair of one score and one index. The two bytes between a half and its index are reserved: zero here.
 Pair make_pair(const std::uint8_t* score, const std::uint8_t* index, std::uint8_t state, DType dtype) {
-  Pair p{score_of(score, dtype), {}, {}};
+  Pair p{load_float(score, dtype), {}, {}};
   std::memcpy(p.bytes, score, size_bytes(dtype));
   std::memcpy(p.bytes + 4, index, 4);
   std::memset(p.state, state, kPairBytes);
@@ -53,7 +42,7 @@ Pair make_pair(const std::uint8_t* score, const std::uint8_t* index, std::uint8_
 
 Pair load_pair(Instruction& i, const View& view, std::uint64_t offset, DType dtype, States& states) {
   const std::uint8_t* const p = i.bytes(view) + offset;
-  Pair pair{score_of(p, dtype), {}, {}};
+  Pair pair{load_float(p, dtype), {}, {}};
   std::memcpy(pair.bytes, p, kPairBytes);
   for (std::uint64_t k = 0; k < kPairBytes; ++k) pair.state[k] = states.of(offset + k, 1);
   return pair;

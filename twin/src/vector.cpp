@@ -42,17 +42,6 @@ decltype(auto) with_type(DType dtype, F&& f) {
   }
 }
 
-template <class T>
-T load(const std::uint8_t* p) {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-template <class T>
-void store(std::uint8_t* p, T value) {
-  std::memcpy(p, &value, sizeof value);
-}
-
 }  // namespace
 
 void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t scalar, Site site) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements where they lie in memory: of a type known here, or floats of a type known when the kernel runs.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "twin/half.hpp"
+#include "twin/types.hpp"
+
+namespace twin {
+
+template <class T>
+T load(const std::uint8_t* p) {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+template <class T>
+void store(std::uint8_t* p, T value) {
+  std::memcpy(p, &value, sizeof value);
+}
+
+inline float load_float(const std::uint8_t* p, DType dtype) {
+  if (dtype == DType::F16) return half_to_float(load<std::uint16_t>(p));
+  if (dtype == DType::BF16) return bfloat_to_float(load<std::uint16_t>(p));
+  return load<float>(p);
+}
+inline void store_float(std::uint8_t* p, DType dtype, float value) {
+  if (dtype == DType::F16) return store(p, float_to_half(value));
+  if (dtype == DType::BF16) return store(p, float_to_bfloat(value));
+  store(p, value);
+}
+
+}  // namespace twin
