@@ -294,13 +294,17 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
     const std::int64_t row = state_row(h, first);
     const float* s = rows.s + x * kDecodeTile;
     float *m = state.m + row, *l = state.l + row * kWidth, *o = state.o + row * state.o_stride;
-    if (whole) {
-      softmax_whole<T>(walk.units, size, s, m, l, o, state.o_stride, rows.p + x * kWeightStride);
-    } else {
+    const auto head_softmax = [&]<bool kWhole>() __attribute__((always_inline)) {
       for (int r = 0; r < size; ++r) {
-        softmax<T, kTransformed>(constants, walk.units, rows.tile[x + r], s + r * kDecodeTile, m + r, l + r * kWidth,
-                                 o + r * state.o_stride, state.o_stride, rows.p + (x + r) * kWeightStride);
+        softmax<T, kTransformed && !kWhole, kWhole>(constants, walk.units, rows.tile[x + r], s + r * kDecodeTile, m + r,
+                                                    l + r * kWidth, o + r * state.o_stride, state.o_stride,
+                                                    rows.p + (x + r) * kWeightStride);
       }
+    };
+    if (whole) {
+      head_softmax.template operator()<true>();
+    } else {
+      head_softmax.template operator()<false>();
     }
   }
   t = trace_end(walk.lane, TraceStage::softmax, walk.item.index, t);

@@ -58,7 +58,7 @@ class Prefetcher {
 inline constexpr int kFold = 16;
 
 /// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * s_stride + j].
-/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row,.
+/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row.
 template <class T, int R, bool kShort, Ask kAsk>
 __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, int num_keys, int dqk,
                                       float* s, std::ptrdiff_t s_stride) {

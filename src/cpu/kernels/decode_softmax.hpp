@@ -95,39 +95,15 @@ TESSERA_INLINE void store_weights(std::byte* p, const F (&weight)[kTileVectors])
   for (int v = 0; v < kTileVectors; ++v) store(reinterpret_cast<float*>(p) + v * kWidth, weight[v]);
 }
 
-/// The softmax of rows that see all keys of a whole tile, nothing but scaled: the same operations as below, in one piece.
-template <class T>
-TESSERA_INLINE void softmax_whole(const ScoreUnits& units, int rows, const float* scores, float* m, float* l, float* o,
-                                  int o_lanes, std::byte* p) {
-  const F exponent = set1(units.exponent);
-  for (int r = 0; r < rows; ++r, scores += kDecodeTile, l += kWidth, p += kDecodeTile * T::kWeightBytes) {
-    F s[kTileVectors];
-    F maximum = set1(m[r]);
-#pragma GCC unroll 16
-    for (int v = 0; v < kTileVectors; ++v) {
-      s[v] = load(scores + v * kWidth);
-      maximum = max(s[v], maximum);
-    }
-    if (any(less(set1(m[r]), maximum))) rescale(m + r, l, o + r * o_lanes, o_lanes, reduce_max(maximum), units.exponent);
-    const F shift = set1(m[r] == -kInfinity ? 0.0f : m[r]);
-    F sum = load(l);
-#pragma GCC unroll 16
-    for (int v = 0; v < kTileVectors; ++v) {
-      s[v] = exp2(mul(sub(s[v], shift), exponent));
-      sum = add(sum, s[v]);
-    }
-    store(l, sum);
-    store_weights<T>(p, s);
-  }
-}
-
 /// Scores of one row -> p[0, kDecodeTile) (0 beyond the tile's keys and for keys not seen); m, l and o follow.
 /// l is a vector: lane x sums the keys x, x + kWidth, ...
-template <class T, bool kTransformed>
+/// kWhole: the row sees all of a tile of kDecodeTile keys, scores are only scaled, and `tile` is not read.
+template <class T, bool kTransformed, bool kWhole>
 TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& units, const RowTile& tile, const float* scores,
                             float* m, float* l, float* o, int o_lanes, std::byte* p) {
-  const int vectors = (tile.n + kWidth - 1) / kWidth;
-  const bool partial = tile.seen != low_bits(kDecodeTile);
+  static_assert(!(kWhole && kTransformed));
+  const int vectors = kWhole ? kTileVectors : (tile.n + kWidth - 1) / kWidth;
+  const bool partial = !kWhole && tile.seen != low_bits(kDecodeTile);
   F s[kTileVectors];
   F maximum = set1(*m);
   for (int v = 0; v < vectors; ++v) {
