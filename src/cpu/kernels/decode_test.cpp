@@ -312,6 +312,31 @@ TEST_P(Decode, BitsDoNotDependOnLayoutOrCompany) {
   }
 }
 
+// From DRAM rows are read in other runs than from a cache, by layout and by rows a head: an order, nothing else.
+TEST_P(Decode, BitsDoNotDependOnWhereKeysComeFrom) {
+  for (const int group : {1, 2, 3, 4, 7}) {
+    for (const bool transformed : {false, true}) {
+      DecodeCase c = base();
+      c.group = group;
+      c.kv_heads = 5;
+      c.dqk = 72;
+      c.dv = 80;
+      c.left = 250;
+      c.bias = transformed;
+      const auto want = bits(c);
+      c.from_memory = true;
+      EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+      for (const Layout layout : {Layout::token_major_pages, Layout::head_major_pages}) {
+        for (const std::int64_t page : {16, 100}) {
+          c.layout = layout;
+          c.page_size = page;
+          EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Decode, OneChunkMergedIsOneChunkWritten) {
   for (const bool transformed : {false, true}) {
     DecodeCase c = base();
