@@ -4,9 +4,10 @@
 // clang-format off: reports are compared with the lines that the kernels are written on
 #include <functional>
 
-#include "support.hpp"
+#include "planted.hpp"
 
 using namespace AscendC;
+using namespace twin_test;
 using twin::KernelType;
 using twin::Kind;
 
@@ -14,23 +15,8 @@ namespace {
 
 constexpr int kN = 256;  // floats a tile: 1 KB
 
-// The lines that a report should name; set by the kernels on the very lines.
-int wrong_line = 0;
-int other_line = 0;
-#define WRONG wrong_line = __LINE__;
-#define OTHER other_line = __LINE__;
-
 LocalTensor<float> ub(int tile, int count = kN) { return LocalTensor<float>(TPosition::VECCALC, tile * kN * 4, count); }
-GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) {
-  GlobalTensor<float> t;
-  t.SetGlobalBuffer((__gm__ float*)address + first, count);
-  return t;
-}
-template <HardEvent event>
-void order(int id = 0) {
-  SetFlag<event>(id);
-  WaitFlag<event>(id);
-}
+GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) { return floats(address, first, count); }
 
 // ---- 1. order between pipes ----
 template <bool kFixed>

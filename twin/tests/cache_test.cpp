@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar unit's data cache: stale lines, stores that nobody sees, and write-backs over neighbours. Planted and repaired.
-// Reports are compared with the lines that the kernels are written on: WRONG and OTHER stand on them.
-#include "support.hpp"
+#include "planted.hpp"
 
 using namespace AscendC;
+using namespace twin_test;
 using twin::KernelType;
 using twin::Kind;
 
 namespace {
 
-int wrong_line = 0;
-int other_line = 0;
-#define WRONG wrong_line = __LINE__;
-#define OTHER other_line = __LINE__;
-
-GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = 64) {
-  GlobalTensor<float> t;
-  t.SetGlobalBuffer((__gm__ float*)address + first, count);
-  return t;
-}
+GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = 64) { return floats(address, first, count); }
 LocalTensor<float> ub(int tile) { return LocalTensor<float>(TPosition::VECCALC, tile * 256, 64); }
-template <HardEvent event>
-void order(int id = 0) {
-  SetFlag<event>(id);
-  WaitFlag<event>(id);
-}
 void flush(const GlobalTensor<float>& t) {
   DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(t);
 }

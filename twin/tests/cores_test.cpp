@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores that wait for each other: deadlocks and who should have ended them, flags out of their order, SyncAll, atomic sums.
-// Reports are compared with the lines that the kernels are written on: WRONG and OTHER stand on them.
-#include "support.hpp"
+#include "planted.hpp"
 
 using namespace AscendC;
+using namespace twin_test;
 using twin::KernelType;
 using twin::Kind;
 
 namespace {
 
-int wrong_line = 0;
-int other_line = 0;
-#define WRONG wrong_line = __LINE__;
-#define OTHER other_line = __LINE__;
-
 constexpr int kN = 64;
-GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) {
-  GlobalTensor<float> t;
-  t.SetGlobalBuffer((__gm__ float*)address + first, count);
-  return t;
-}
+GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) { return floats(address, first, count); }
 LocalTensor<float> ub(int tile) { return LocalTensor<float>(TPosition::VECCALC, tile * kN * 4, kN); }
-template <HardEvent event>
-void order(int id = 0) {
-  SetFlag<event>(id);
-  WaitFlag<event>(id);
-}
 
 // The one finding of the run, with the lines that the kernel noted.
 void expect_one(Kind kind, bool two_lines, const std::string& part, const char* core) {

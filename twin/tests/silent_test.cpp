@@ -4,9 +4,10 @@
 #include <functional>
 #include <numeric>
 
-#include "support.hpp"
+#include "planted.hpp"
 
 using namespace AscendC;
+using namespace twin_test;
 using twin::KernelType;
 
 namespace {
@@ -15,18 +16,9 @@ constexpr int kTile = 256;  // floats
 constexpr int kTiles = 7;
 constexpr int kAll = kTile * kTiles;
 
-GlobalTensor<float> gm(GM_ADDR address, std::int64_t first = 0, int count = kTile) {
-  GlobalTensor<float> t;
-  t.SetGlobalBuffer((__gm__ float*)address + first, count);
-  return t;
-}
+GlobalTensor<float> gm(GM_ADDR address, std::int64_t first = 0, int count = kTile) { return floats(address, first, count); }
 LocalTensor<float> ub(int tile, int count = kTile) {
   return LocalTensor<float>(TPosition::VECCALC, tile * kTile * 4, count);
-}
-template <HardEvent event>
-void order(int id = 0) {
-  SetFlag<event>(id);
-  WaitFlag<event>(id);
 }
 
 // y = 2 x + 1 in two buffers each, with flags: loads, arithmetic and stores of neighbouring tiles overlap.
