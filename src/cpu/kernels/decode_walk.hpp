@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which decode reads K and V: steps of the walk, and the rows of a step. It follows the layout, because memory
+// is fast in long runs; see docs/decode.md. Bits do not depend on it: each row of Q meets the tiles in the order of keys.
+#pragma once
+
+#include "cpu/kernels/decode.hpp"
+#include "cpu/kernels/decode_products.hpp"
+#include "cpu/kernels/kv_rows.hpp"
+
+namespace tessera::cpu::TESSERA_ISA_NAME {
+
+/// Rows of one tile; entries beyond its keys repeat the last key, so that whole runs can be read.
+struct TileRows {
+  const std::byte* k[kDecodeTile];
+  const std::byte* v[kDecodeTile];
+};
+
+/// A step of the walk: some kv heads against one tile. K of all its heads is read first, then V of all, run by run.
+struct Step {
+  std::int64_t key;  // of the tile's first
+  int n;             // keys of the tile
+  int head_begin, head_end;
+  const TileRows* tile;
+
+  int heads() const { return head_end - head_begin; }
+};
+
+/// At most so many rows of query heads have scores at once.
+inline constexpr int kStepRows = 32;
+
+/// The rows of the tile at `key`, of keys before `end`; returns how many there are.
+TESSERA_INLINE int find_rows(const RunConstants& constants, const Sequence& sequence, std::int64_t key, std::int64_t end,
+                             TileRows& rows) {
+  const int n = static_cast<int>(end - key < kDecodeTile ? end - key : kDecodeTile);
+  if (n <= 0) return 0;
+  kv_rows(constants, sequence, key, n, rows.k, rows.v);
+  for (int i = n; i < kDecodeTile; ++i) rows.k[i] = rows.k[n - 1], rows.v[i] = rows.v[n - 1];
+  return n;
+}
+
+/// Rows of K or of V of one head that are read in one go. Where the rows of a head lie side by side, all of a tile. Where
+/// those of a key do, few: then memory is read nearly in order, and 32 rows that are 2 KB apart would fall into 8 of L1's 64
+/// sets. V in runs of n keys loads and stores O once for each n; from L3 that costs more than order gains.
+struct RunLengths {
+  int k, v;
+};
+
+/// `rows`: of query heads, a kv head.
+TESSERA_INLINE RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows,
+                                      const Step& step) {
+  const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
+  if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
+  if (!constants.kv_from_memory) return {16, 16};
+  if (rows <= 2) return {4, 4};
+  const bool small_pages = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
+  return rows <= 4 && small_pages ? RunLengths{4, 8} : RunLengths{16, 16};
+}
+
+/// The rows of a step in the order in which they are read, K and then V, run by run, and the first of the next step's K.
+class ReadOrder {
+ public:
+  ReadOrder(const Sequence& sequence, const Step& step, RunLengths runs, const Step& next, int next_run)
+      : values_(step.heads() * kDecodeTile) {
+    const std::byte** out = append(step.tile->k, step, sequence.k.stride_head, runs.k, values_, rows_);
+    out = append(step.tile->v, step, sequence.v.stride_head, runs.v, values_, out);
+    append(next.tile->k, next, sequence.k.stride_head, next_run, kFarRows, out);
+  }
+
+  Rows keys() const { return rows_; }
+  Rows values() const { return rows_ + values_; }
+
+ private:
+  static const std::byte** append(Rows tile, const Step& step, std::int64_t head_stride, int run, int count,
+                                  const std::byte** out) {
+    for (int key = 0; key < kDecodeTile && count > 0; key += run) {
+      for (int h = step.head_begin; h < step.head_end && count > 0; ++h, count -= run) {
+        for (int j = 0; j < run; ++j) *out++ = tile[key + j] + h * head_stride;
+      }
+    }
+    return out;
+  }
+
+  const std::byte* rows_[2 * kStepRows * kDecodeTile + kFarRows];
+  int values_;
+};
+
+/// The order of the walk: blocks of keys, in each the kv heads, in each the tiles. Memory is read in long runs: a block is
+/// a tile where the rows of all heads lie side by side, and a page where each head has a part of its own of the page.
+class Order {
+ public:
+  Order(const RunConstants& constants, const Sequence& sequence, const WorkItem& item, std::int64_t begin, std::int64_t end)
+      : begin_(item.kv_head_begin), end_(item.kv_head_end), block_(begin), keys_end_(end) {
+    const std::int64_t rows = item.row_end - item.row_begin;
+    if (sequence.block_table != nullptr && constants.page_size > kDecodeTile &&
+        sequence.k.stride_head >= constants.page_size * sequence.k.stride_token) {
+      keys_ = (constants.page_size + kDecodeTile - 1) / kDecodeTile * kDecodeTile;
+    } else {
+      heads_ = rows < kStepRows ? static_cast<int>(kStepRows / rows) : 1;
+    }
+  }
+
+  Step first() const { return {block_, 0, begin_, last_head(begin_), nullptr}; }
+  Step after(Step step) {
+    step.key += kDecodeTile;
+    if (step.key < keys_end_ && step.key < block_ + keys_) return step;
+    step.head_begin = step.head_end;
+    if (step.head_begin == end_) {
+      step.head_begin = begin_;
+      block_ += keys_;
+    }
+    step.key = block_;
+    step.head_end = last_head(step.head_begin);
+    return step;
+  }
+
+ private:
+  int last_head(int head) const { return end_ - head < heads_ ? end_ : head + heads_; }
+
+  int begin_, end_;                  // kv heads
+  int heads_ = 1;                    // of a step
+  std::int64_t block_;               // where this block begins
+  std::int64_t keys_ = kDecodeTile;  // of a block
+  std::int64_t keys_end_;
+};
+
+}  // namespace tessera::cpu::TESSERA_ISA_NAME
