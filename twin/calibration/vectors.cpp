@@ -22,11 +22,12 @@ void vectors(GM_ADDR) {
 
 void vector_costs(std::vector<Row>* rows) {
   GM_ADDR p = static_cast<GM_ADDR>(device_memory(4096));
+  const auto cycles_each = [&] { return each([&] { LAUNCH(vectors, 1, KernelType::AivOnly)(p); }, 20, 60); };
   // Cycles a repeat from two lengths; fixed cycles of a single repeat in a chain.
   const auto cost = [&](const char* name, double repeat, double fixed, const std::function<void(int)>& one) {
     const auto chain = [&](int repeats) {
       instruction = [&, repeats] { one(repeats); };
-      return each([&] { LAUNCH(vectors, 1, KernelType::AivOnly)(p); }, 20, 60);
+      return cycles_each();
     };
     const double few = chain(20), many = chain(100);
     rows->push_back({std::string(name) + ", a repeat", "cycles", repeat, (many - few) / 80, kTable});
@@ -87,24 +88,10 @@ void vector_costs(std::vector<Row>* rows) {
     TransDataTo5HD<half>(to, from, TransDataTo5HDParams(false, false, static_cast<std::uint8_t>(r), 1, 1));
   });
   instruction = [] { Transpose(h(0), h(32768)); };
-  rows->push_back({"Transpose, 16 x 16 halves, dependent", "cycles", 2 + 25,
-                   each(
-                       [&] {
-                         LAUNCH(vectors, 1, KernelType::AivOnly)
-                         (p);
-                       },
-                       20, 60),
-                   kTable});
+  rows->push_back({"Transpose, 16 x 16 halves, dependent", "cycles", 2 + 25, cycles_each(), kTable});
   dependent = false;
   instruction = [n = 0]() mutable { Adds(f(4096 + n++ % 100 * 256), f(0), 1.0f, 64); };
-  rows->push_back({"Independent instructions of one repeat", "cycles", 3.5,
-                   each(
-                       [&] {
-                         LAUNCH(vectors, 1, KernelType::AivOnly)
-                         (p);
-                       },
-                       20, 60),
-                   kTable});
+  rows->push_back({"Independent instructions of one repeat", "cycles", 3.5, cycles_each(), kTable});
   dependent = true;
   aclrtFree(p);
 }
