@@ -19,6 +19,7 @@ class Rewriter {
     survey();
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (!tokens_[i].directive) scope(i);
+      own_name(i);
       if (is(i, "__global__")) kernel(i);
       if (three(i, '<')) launch(i);
       spelling(i);
@@ -128,6 +129,20 @@ class Rewriter {
     }
   }
 
+  bool in_namespace() const { return std::find(scopes_.begin(), scopes_.end(), false) == scopes_.end(); }
+  // class X {, struct X :, enum class X {, using X =, class X;, and AscendC::X.
+  void own_name(std::size_t i) {
+    if (is(i, "AscendC") && is(i + 1, ":") && is(i + 2, ":") && i + 3 < tokens_.size() && tokens_[i + 3].kind == Token::Word)
+      out_.qualified_names.push_back(text(i + 3));
+    if (tokens_[i].directive || !in_namespace() || (i > 0 && is(i - 1, "enum"))) return;
+    const bool alias = is(i, "using");
+    if (!alias && !is(i, "class") && !is(i, "struct") && !is(i, "union") && !is(i, "enum")) return;
+    if (is(i, "enum") && (is(i + 1, "class") || is(i + 1, "struct"))) ++i;
+    if (i + 2 >= tokens_.size() || tokens_[i + 1].kind != Token::Word) return;
+    if (alias ? is(i + 2, "=") : is(i + 2, "{") || is(i + 2, ":") || is(i + 2, ";") || is(i + 2, "final"))
+      out_.own_names.push_back(text(i + 1));
+  }
+
   // [aicore] is __aicore__; a file's own definitions of the qualifiers, for compilers that lack them, go.
   void spelling(std::size_t i) {
     static const std::set<std::string> kQualifiers = {"__aicore__", "__global__", "__gm__", "__ubuf__", "__cbuf__",
@@ -212,9 +227,9 @@ class Rewriter {
         if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && is(p + 3, ","))
           by_key_.emplace_back(one_line(text(p + 2)), one_line(text(p + 4)));
       }
-      if (std::find(scopes_.begin(), scopes_.end(), false) == scopes_.end())
-        edits_.push_back({tokens_[close - 1].end, tokens_[close - 1].end, registration(k)});
+      if (in_namespace()) edits_.push_back({tokens_[close - 1].end, tokens_[close - 1].end, registration(k)});
     }
+    out_.own_names.push_back(k.name);
     out_.kernels.push_back(std::move(k));
   }
   void parameters(Kernel& k, std::size_t from, std::size_t end) {

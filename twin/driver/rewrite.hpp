@@ -33,8 +33,11 @@ struct Source {
   bool names_core_kind = false;  // depends on the kind of core at compile time
   bool uses_cube = false, uses_vector = false;
   std::vector<std::pair<int, int>> device_lines;  // first and last of each function that is __aicore__
-  std::string type;                               // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
-  std::string error;                              // "line 12: ..." if the source cannot be rewritten
+  // Classes, enums and aliases that it declares outside of functions and classes, and kernels: a function of the library
+  // that has the same name stays undeclared. Names that it qualifies: AscendC::name.
+  std::vector<std::string> own_names, qualified_names;
+  std::string type;   // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
+  std::string error;  // "line 12: ..." if the source cannot be rewritten
 };
 
 // Never throws; any text is legal input.

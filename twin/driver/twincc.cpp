@@ -30,6 +30,7 @@ std::vector<std::string> source_flags(const Options& o, const Unit& unit, const 
   // -isystem: the twin's headers raise none of the warnings that are asked for.
   add({"-isystem", include_home().string(), "-I" + shared.string()});
   add({std::string("-DTWIN_AUTO_SYNC=") + (o.auto_sync ? "1" : "0"), "-DTWIN_UNIT_TYPE=" + unit.type()});
+  for (const std::string& name : unit.own_library_names()) flags.push_back("-DTWIN_OWN_" + name);
   return flags;
 }
 

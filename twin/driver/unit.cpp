@@ -51,6 +51,21 @@ std::string Unit::type() const {
   return engine_type(types.size() == 1 ? *types.begin() : "", uses_cube(), uses_vector());
 }
 
+std::vector<std::string> Unit::own_library_names() const {
+  // Those that ascendc/ guards by TWIN_OWN_<name>: names of whole operators.
+  static const std::set<std::string> kLibrary = {"LayerNorm", "RmsNorm", "DeepNorm", "BatchNorm", "GroupNorm", "Normalize"};
+  std::set<std::string> own, called;
+  for (const auto& [path, s] : all_) {
+    for (const std::string& n : s.own_names) {
+      if (kLibrary.count(n)) own.insert(n);
+    }
+    called.insert(s.qualified_names.begin(), s.qualified_names.end());
+  }
+  std::vector<std::string> out;
+  std::set_difference(own.begin(), own.end(), called.begin(), called.end(), std::back_inserter(out));
+  return out;
+}
+
 std::vector<Kernel> Unit::kernels() const {
   std::vector<Kernel> out;
   std::set<std::string> known;

@@ -29,6 +29,8 @@ class Unit {
   const std::vector<std::string>& launch_headers() const { return launch_headers_; }
   // Headers of the vendor that are included and that neither the user nor the twin has.
   const std::vector<std::string>& missing_headers() const { return missing_headers_; }
+  // Functions of the library that must stay undeclared, since the unit gives their names to something of its own.
+  std::vector<std::string> own_library_names() const;
   const std::filesystem::path& file() const { return file_; }
   // The line is part of a function for the device.
   bool is_device_line(const std::string& path, int line) const;

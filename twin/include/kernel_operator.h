@@ -10,6 +10,7 @@
 #include "ascendc/fused.hpp"
 #include "ascendc/language.hpp"
 #include "ascendc/matrices.hpp"
+#include "ascendc/norm.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/raw.hpp"
 #include "ascendc/rearrange.hpp"

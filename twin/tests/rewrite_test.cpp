@@ -105,6 +105,17 @@ TEST(Rewrite, ListsIncludes) {
   EXPECT_EQ(s.includes[1].name, "lib/c.h");
   EXPECT_FALSE(s.includes[1].quoted);
 }
+TEST(Rewrite, ListsNamesThatAFileGivesToItsOwn) {
+  using Names = std::vector<std::string>;
+  const auto s = rewrite(
+      "class LayerNorm;\ntemplate <typename T, class U> class RmsNorm : B<T> { struct TopK {}; };\n"
+      "namespace a { struct DropOut final {}; enum class E : int { Pad }; enum F {}; using G = int; using H::I;\n"
+      "void f() { struct J {}; struct K* k; } }\nextern \"C\" { union L { int m; }; }\n"
+      "__global__ void N(GM_ADDR x) {}\n#define M struct O {};\nclass P p; struct Q* q;");
+  EXPECT_EQ(s.own_names, (Names{"LayerNorm", "RmsNorm", "DropOut", "E", "F", "G", "L", "N"}));
+  EXPECT_EQ(rewrite("void f() { AscendC::TopK(a); AscendC :: RmsNorm<float>(b); X::Y(c); } int AscendC").qualified_names,
+            (Names{"TopK", "RmsNorm"}));
+}
 TEST(Rewrite, SurvivesAnyText) {
   const std::string pieces[] = {"<<<",
                                 ">>>",
@@ -136,6 +147,10 @@ TEST(Rewrite, SurvivesAnyText) {
                                 "#include",
                                 "\xEF\xBB\xBF",
                                 "=",
+                                "class X",
+                                "using",
+                                "enum",
+                                "AscendC::",
                                 "decltype"};
   std::mt19937 random(7);
   for (int round = 0; round < 20000; ++round) {

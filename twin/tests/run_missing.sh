@@ -25,8 +25,6 @@ KERNEL
 }
 
 refuses 'LayerNormGrad(a, b);' 'AscendC::LayerNormGrad is not covered by the twin yet'
-refuses 'LayerNorm(a, b);' 'LayerNorm'
-refuses 'RmsNorm<float>(a, b);' 'RmsNorm'
 refuses 'TopK<float, true, false>(a, b, i);' 'TopK'
 refuses 'AscendQuant<float, half, true>(a, b);' 'AscendC::AscendQuant is not covered by the twin yet'
 refuses 'Hccl<> hccl; (void)hccl;' 'AscendC::Hccl is not covered by the twin yet'

@@ -10,7 +10,7 @@ INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"),
-          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("softmax.hpp", "Softmax"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
+          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("softmax.hpp", "Softmax"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
 

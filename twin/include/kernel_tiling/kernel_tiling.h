@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "kernel_tiling/norm_tiling.h"
+
 struct TCubeTiling {
   std::int32_t usedCoreNum = 0, M = 0, N = 0, Ka = 0, Kb = 0, singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, baseM = 0,
                baseN = 0, baseK = 0, depthA1 = 0, depthB1 = 0, stepM = 0, stepN = 0, isBias = 0, transLength = 0,
