@@ -56,7 +56,7 @@ void wait(const View& gm, int block, int event, const std::string& what, Site si
   if (flag.empty()) return;
   Clock known = flag.front().clock;
   for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
-  for (int p = 0; p < kPipes; ++p) c.clock[p].join_with(known);
+  c.learn_everywhere(known);
   Record r;
   r.step = Step::CrossWait;
   r.site = site_id(site);

@@ -134,6 +134,7 @@ LoopFn fast(DType src, DType dst, Round mode) {
 
 void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Round mode,
                  Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_cast(lanes, dst, src, dst_stride, src_stride, mode, site); })
   Instruction i(Pipe::V, "Cast", site);
   if (!has(src.dtype, dst.dtype))
     i.refuse(Kind::Limit, format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),

@@ -63,6 +63,9 @@ void check_types(Instruction& i, DType dtype, Compare how) {
 
 void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
                     Compare how, Stride src0_stride, Stride src1_stride, const char* instruction, Site site) {
+  const MaybeView second(src1);
+  TWIN_HOLD_BACK(
+      Pipe::V, { vector_compare(lanes, dst, src0, second.get(), scalar, how, src0_stride, src1_stride, instruction, site); })
   Instruction i(Pipe::V, instruction, site);
   const std::uint32_t size = size_bytes(src0.dtype);
   check_types(i, src0.dtype, how);
@@ -105,6 +108,7 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
 
 void vector_compare_to_register(const Lanes& lanes, const View& src0, const View& src1, Compare how, Stride src0_stride,
                                 Stride src1_stride, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_compare_to_register(lanes, src0, src1, how, src0_stride, src1_stride, site); })
   Instruction i(Pipe::V, "Compare", site);
   const std::uint32_t size = size_bytes(src0.dtype);
   if (src0.dtype != DType::F16 && src0.dtype != DType::F32)
@@ -129,6 +133,7 @@ void vector_compare_to_register(const Lanes& lanes, const View& src0, const View
 }
 
 void compare_register(const View& view, bool load, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { compare_register(view, load, site); })
   Instruction i(Pipe::V, load ? "SetCmpMask" : "GetCmpMask", site);
   i.require_aligned(view, 16, load ? "the source" : "the destination");
   if (load) {
@@ -172,6 +177,14 @@ static void use_reserved_ub(Instruction& i) {
 }
 
 void vector_select(const SelectCall& call, Site site) {
+  if (core().stands(Pipe::V)) {
+    const MaybeView mask(call.mask), second(call.src1);
+    return core().hold_back(Pipe::V, [kept = call, mask, second, site]() mutable {
+      kept.mask = mask.get();
+      kept.src1 = second.get();
+      vector_select(kept, site);
+    });
+  }
   Instruction i(Pipe::V, "Select", site);
   const View& dst = call.dst;
   const std::uint32_t size = size_bytes(dst.dtype);

@@ -169,6 +169,7 @@ double sources_meet(const VecCall& call) {
 }  // namespace
 
 void vector_elementwise(const VecCall& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_elementwise(call, site); })
   const Row& row = kRows[int(call.op)];
   Instruction i(Pipe::V, row.name, site);
   const LoopFn run_lanes = row.loop(call.dst.dtype, call.src0.dtype);

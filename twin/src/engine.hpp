@@ -13,6 +13,7 @@
 #include "clock.hpp"
 #include "device.hpp"
 #include "history.hpp"
+#include "standing.hpp"
 #include "timing_only.hpp"
 #include "twin/calls_cube.hpp"
 #include "twin/engine.hpp"
@@ -206,8 +207,8 @@ struct Buffer {
   std::uint32_t generation = 0;
   Queue* queue = nullptr;
   std::uint32_t tensor = 0;
-  Clock filled, freed;  // what the flag of EnQue and of FreeTensor carries
-  std::uint32_t filled_token = 0, freed_token = 0;
+  Handover filled, freed;  // what the flag of EnQue and of FreeTensor carries
+  bool used = false;       // freed is there
   std::uint32_t site = 0;
 };
 
@@ -225,12 +226,10 @@ struct Queue {
 struct Flag {
   bool set = false;
   std::uint32_t site = 0;
-  std::uint32_t token = 0;
-  Clock clock;
+  Handover handover;
   std::uint32_t sets = 0, last_set = 0;  // so far, and the site of the last
-  // A wait that came before its set: it holds back its own pipe only, so the set may still follow.
-  std::uint32_t early_wait = 0;  // site; 0: none
-  std::uint64_t early_activity = 0;
+  std::deque<EarlyWait> early;           // waits that were issued before their sets
+  std::uint32_t given_up = 0;            // reported: their sets, should they come, release nobody
 };
 
 struct CrossFlag {  // delivered to a core, not yet waited for
@@ -288,10 +287,27 @@ class Core {
                    const char* name);
   Clock completed(Pipe pipe) const;  // what is known once everything issued to the pipe is complete
   void learn(Pipe pipe, const Clock& clock);
+  void learn_everywhere(const Clock& clock);  // as what the scalar unit has waited for
+  Handover hand_over(Pipe from, std::uint32_t site);
+  // A wait of the pipe `to`; it holds back if the set has not been executed.
+  void take_over(Pipe to, const Handover& handover, Pipe from, std::uint32_t site);
+  void keep(const std::shared_ptr<Promise>& promise, Pipe from, std::uint32_t site);  // the set of an early wait
+  bool stands(Pipe pipe) const { return (standing >> int(pipe) & 1) != 0 && int(pipe) != going_on; }
+  void hold_back(Pipe pipe, std::function<void()> run);
+  // What the hardware orders without a flag.
+  void follow(Pipe from, Pipe to, Site site) {
+    if (stands(from)) take_over(to, hand_over(from, site_id(site)), from, site_id(site));
+  }
+  void need(Pipe pipe, Site site) {  // the scalar unit waits for it
+    if (stands(pipe)) stop(site_id(site));
+  }
+  // The scalar unit waits for a pipe that stands, so that it will never reach the set: reports, and lets all pipes go on.
+  void stop(std::uint32_t site);
   void synchronise(Pipe from, Pipe to, std::uint32_t site);  // a flag and its wait, at once
   void barrier(Pipe pipe, std::uint32_t site);
   std::uint32_t record_set(Pipe pipe, std::uint32_t site);
   void record_wait(Pipe pipe, std::uint32_t token, std::uint32_t site);
+  void go_on();
   void append(const Record& record) {
     if (record.pipe != Pipe::ALL) ++activity[int(record.pipe)];
     if (first_round) {
@@ -309,7 +325,12 @@ class Core {
   std::array<std::uint32_t, kPipes> issued{};
   std::array<std::uint64_t, kPipes> activity{};  // records of each pipe
   std::map<std::tuple<Pipe, Pipe, int>, Flag> flags;
-  std::map<std::pair<Pipe, Pipe>, std::uint8_t> events;  // ids that AllocEventID gave out
+  std::array<std::deque<HeldBack>, kPipes> held_back;
+  std::uint32_t held_back_so_far = 0;
+  std::uint32_t standing = 0;                                             // a bit a pipe: something is held back
+  int going_on = -1;                                                      // the pipe whose instructions are executed late
+  std::vector<std::pair<bool, std::uint32_t>>* issued_buffers = nullptr;  // then: as they were at issue
+  std::map<std::pair<Pipe, Pipe>, std::uint8_t> events;                   // ids that AllocEventID gave out
   std::map<int, CrossFlag> cross;
   std::deque<Queue> queues;
   std::vector<Buffer> buffers{1};
@@ -376,11 +397,14 @@ void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, c
 void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
 Clock as_foreign(const Core& core, const Clock& known);  // as other cores learn it
 
+std::string event_name(Pipe from, Pipe to);  // "MTE2_V"
+
 Core& core();  // the one that runs
 bool in_kernel();
 void yield_core();  // lets the others run
 void block_core_until(bool (*ready)(void*), void* context);
-void cross_deadlock(const Core& stuck);  // reports who should have set what it waits for
+void report_standing(const Core& stuck, std::uint32_t stopped);  // the waits of its own pipes whose sets have not come
+void cross_deadlock(const Core& stuck);                          // reports who should have set what it waits for
 
 // ---- a launch ----
 struct Origin {

@@ -143,6 +143,8 @@ void check(Instruction& i, const FixpipeCall& call) {
 }  // namespace
 
 void cube_fixpipe(const FixpipeCall& call, Site site) {
+  if (call.unit_flag != 0) core().follow(Pipe::M, Pipe::FIX, site);
+  TWIN_HOLD_BACK(Pipe::FIX, { cube_fixpipe(call, site); })
   Instruction i(Pipe::FIX, call.name, site);
   check(i, call);
   const Places places(call);

@@ -66,6 +66,7 @@ void require_deq_scale(Instruction& i) {
 }
 
 void vector_fused(const FusedCall& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_fused(call, site); })
   Instruction i(Pipe::V, kNames[int(call.op)], site);
   const std::uint32_t from = size_bytes(call.src0.dtype), to = size_bytes(call.dst.dtype);
   if (!has(call.op, call.src0.dtype, call.dst.dtype))
@@ -92,7 +93,17 @@ void vector_fused(const FusedCall& call, Site site) {
   }
 }
 
-void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* is_signed, bool each, Site) {
+void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* is_signed, bool each, Site site) {
+  if (core().stands(Pipe::V)) {
+    const int n = each ? 16 : 1;
+    return core().hold_back(Pipe::V,
+                            [s = std::vector<float>(scale, scale + n), o = std::vector<std::int16_t>(offset, offset + n),
+                             g = std::vector<char>(is_signed, is_signed + n), each, site] {
+                              bool is[16];
+                              std::copy(g.begin(), g.end(), is);
+                              set_deq_scale(s.data(), o.data(), is, each, site);
+                            });
+  }
   VectorRegisters& r = core().registers;
   r.deq_given = true;
   for (int k = 0; k < 16; ++k) {
@@ -106,6 +117,7 @@ void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* i
 // Sixteen int16 of a block become sixteen bytes in one half of a block of the destination.
 void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride,
                        bool each_lane, bool lower_half, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_dequantise(lanes, dst, src, dst_stride, src_stride, each_lane, lower_half, site); })
   Instruction i(Pipe::V, "CastDeq", site);
   if (!(src.dtype == DType::I16 && (dst.dtype == DType::I8 || dst.dtype == DType::U8)))
     i.refuse(Kind::Limit, format("CastDeq from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),

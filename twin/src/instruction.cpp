@@ -36,6 +36,14 @@ Instruction::Instruction(Pipe pipe, const char* name, Site site)
            format("%s runs on pipe %s, which %s core does not have", name, twin::name(pipe),
                   core_.kind == CoreKind::AIV ? "a vector" : "a cube"),
            "guard it with ASCEND_IS_AIC or ASCEND_IS_AIV, or give the kernel another type");
+  if (core_.stands(pipe)) {
+    refuse(
+        Kind::Limit,
+        format("%s is issued to pipe %s, which stands at a WaitFlag whose SetFlag has not come: the twin cannot keep this "
+               "function for later",
+               name, twin::name(pipe)),
+        "put the SetFlag before the WaitFlag");
+  }
 }
 
 void Instruction::complain(Kind kind, const std::string& what, const std::string& fix, const View* about) {
@@ -66,7 +74,9 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
-    if (b.state == Buffer::Idle || b.generation != view.generation) {
+    const auto* const issued = core_.issued_buffers;
+    const bool in_use = issued ? (*issued)[view.buffer].first : b.state != Buffer::Idle;
+    if (!in_use || (issued ? (*issued)[view.buffer].second : b.generation) != view.generation) {
       refuse(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
              "use it before FreeTensor", &part);
       return nullptr;
@@ -308,7 +318,9 @@ void cache_clean(const View& view, bool whole, Site site) {
 // Holds back what follows, on every pipe, until the scalar unit's stores are done.
 void data_sync_barrier(Site) {
   Core& c = core();
-  for (Clock& clock : c.clock) clock.own[int(Pipe::S)] = c.issued[int(Pipe::S)];
+  Clock stored;
+  stored.own[int(Pipe::S)] = c.issued[int(Pipe::S)];
+  c.learn_everywhere(stored);
 }
 
 }  // namespace twin

@@ -167,7 +167,10 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
       give_memory(*s.core, device);
       Invoke invoke = kernel.invoke[int(s.core->kind == CoreKind::AIC ? Pass::Aic : Pass::Aiv)];
       if (!invoke) invoke = kernel.invoke[int(Pass::Host)];
-      s.fiber = std::make_unique<Fiber>([invoke, arguments] { invoke(arguments); });
+      s.fiber = std::make_unique<Fiber>([invoke, arguments] {
+        invoke(arguments);
+        core().stop(0);
+      });
       ++live;
     }
     bool moved = false, polls_only = true;
@@ -200,7 +203,10 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
       if (s.fiber && !s.fiber->done()) stuck.push_back(&s);
     }
     if (!l.diverged) {
-      for (const Strand* s : stuck) cross_deadlock(*s->core);
+      for (const Strand* s : stuck) {
+        report_standing(*s->core, s->core->waits_at);
+        cross_deadlock(*s->core);
+      }
     }
     for (Strand* s : stuck) {
       s->fiber->abandon();
@@ -337,10 +343,14 @@ std::int64_t block_num() { return launched().blocks; }
 std::int64_t sub_block_idx() { return core().sub; }
 std::int64_t task_ratio() { return launched().has_aic && launched().has_aiv ? launched().aiv_a_block : 1; }
 void set_mask(std::uint64_t high, std::uint64_t low) {
+  TWIN_HOLD_BACK(Pipe::V, { set_mask(high, low); })
   core().mask[0] = low;
   core().mask[1] = high;
 }
-void set_mask_counter(bool counter_mode) { core().mask_counts = counter_mode; }
+void set_mask_counter(bool counter_mode) {
+  TWIN_HOLD_BACK(Pipe::V, { set_mask_counter(counter_mode); })
+  core().mask_counts = counter_mode;
+}
 void set_atomic(Atomic kind, DType dtype, Site) {
   core().atomic = kind;
   core().atomic_dtype = dtype;

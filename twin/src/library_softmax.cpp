@@ -41,7 +41,14 @@ class PerRow {
 }  // namespace
 
 void library_softmax(const LibrarySoftmax& call, Site site) {
-  {
+  const MaybeView sum(call.sum), max(call.max), factor(call.factor), old_sum(call.old_sum), old_max(call.old_max),
+      work_view(call.work);
+  TWIN_HOLD_BACK(Pipe::V, {
+    LibrarySoftmax kept = call;
+    kept.sum = sum.get(), kept.max = max.get(), kept.factor = factor.get();
+    kept.old_sum = old_sum.get(), kept.old_max = old_max.get(), kept.work = work_view.get();
+    library_softmax(kept, site);
+  }) {
     Instruction i(Pipe::V, call.name, site);
     const bool given = call.mode == LibrarySoftmax::Given, update = call.mode == LibrarySoftmax::Update;
     const bool divides = call.mode == LibrarySoftmax::Whole || given;

@@ -49,7 +49,9 @@ void keep_layout(const View& dst, const View& src, std::uint64_t od, std::uint64
 }  // namespace
 
 void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site site) {
-  Instruction i(src.space == Space::GM ? Pipe::MTE2 : Pipe::MTE1, "LoadData", site);
+  const Pipe pipe = src.space == Space::GM ? Pipe::MTE2 : Pipe::MTE1;
+  TWIN_HOLD_BACK(pipe, { cube_load_2d(dst, src, load, site); })
+  Instruction i(pipe, "LoadData", site);
   check_load(i, dst, src);
   if (!(load.repeats <= 255))
     i.refuse(Kind::Limit, format("LoadData: repeatTimes %u, at most 255", load.repeats), "split it");
@@ -74,6 +76,7 @@ void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site sit
 }
 
 void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site) {
+  TWIN_HOLD_BACK(Pipe::MTE1, { cube_load_transpose(dst, src, load, site); })
   Instruction i(Pipe::MTE1, "LoadDataWithTranspose", site);
   check_load(i, dst, src);
   i.require(src.space == Space::L1, Kind::Limit, "LoadDataWithTranspose reads L1 only", "copy to L1 first");
@@ -115,7 +118,9 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
 
 void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap, std::uint64_t value,
                Site site) {
-  Instruction i(dst.space == Space::L1 ? Pipe::MTE2 : Pipe::MTE1, "InitConstValue", site);
+  const Pipe pipe = dst.space == Space::L1 ? Pipe::MTE2 : Pipe::MTE1;
+  TWIN_HOLD_BACK(pipe, { cube_fill(dst, repeats, blocks, gap, value, site); })
+  Instruction i(pipe, "InitConstValue", site);
   const std::uint64_t unit = dst.space == Space::L1 ? kBlockBytes : kFractalBytes;
   const auto to = [&](std::uint64_t r) { return r * (std::uint64_t{blocks} + gap) * unit; };
   for (std::uint64_t r = 0; r < repeats; ++r) i.write(dst, to(r), blocks * unit);

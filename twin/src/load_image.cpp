@@ -81,14 +81,23 @@ void check(Instruction& i, const View& dst, const View& src, const Image& image)
 }  // namespace
 
 void set_load_image(std::uint32_t height, std::uint32_t width, const std::uint8_t pads[4]) {
+  if (core().stands(Pipe::MTE1)) {
+    return core().hold_back(Pipe::MTE1, [height, width, p = std::vector<std::uint8_t>(pads, pads + 4)] {
+      set_load_image(height, width, p.data());
+    });
+  }
   CubeRegisters& r = core().cube;
   r.image_height = height;
   r.image_width = width;
   for (int k = 0; k < 4; ++k) r.pads[k] = pads[k];
 }
-void set_load_padding(std::uint64_t bits) { core().cube.padding = bits; }
+void set_load_padding(std::uint64_t bits) {
+  TWIN_HOLD_BACK(Pipe::MTE1, { set_load_padding(bits); })
+  core().cube.padding = bits;
+}
 
 void cube_load_3d(const View& dst, const View& src, const Load3d& load, Site site) {
+  TWIN_HOLD_BACK(Pipe::MTE1, { cube_load_3d(dst, src, load, site); })
   Instruction i(Pipe::MTE1, "LoadData (3D)", site);
   CubeRegisters& reg = core().cube;
   Image image{load, kBlockBytes / size_bytes(dst.dtype), size_bytes(dst.dtype)};

@@ -34,10 +34,18 @@ float to_hf32(float v, bool toward_zero) {
 
 }  // namespace
 
-void set_hf32(bool on) { core().cube.hf32 = on; }
-void set_hf32_rounding(bool toward_zero) { core().cube.hf32_toward_zero = toward_zero; }
+void set_hf32(bool on) {
+  TWIN_HOLD_BACK(Pipe::M, { set_hf32(on); })
+  core().cube.hf32 = on;
+}
+void set_hf32_rounding(bool toward_zero) {
+  TWIN_HOLD_BACK(Pipe::M, { set_hf32_rounding(toward_zero); })
+  core().cube.hf32_toward_zero = toward_zero;
+}
 
 void cube_mmad(const MmadCall& call, Site site) {
+  if (call.unit_flag != 0) core().follow(Pipe::FIX, Pipe::M, site);
+  TWIN_HOLD_BACK(Pipe::M, { cube_mmad(call, site); })
   Instruction i(Pipe::M, "Mmad", site);
   const DType type = call.a.dtype;
   const bool integers = type == DType::I8;

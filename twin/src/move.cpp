@@ -79,7 +79,13 @@ namespace {
 void execute_blocks(const char* instruction, const View& dst, const View& src, const Blocks& b,
                     std::uint64_t src_bytes_a_block, const Pad* pad, Site site) {
   const Way* w = way(src.space, dst.space);
-  Instruction i(w ? w->pipe : Pipe::MTE2, instruction, site);
+  const Pipe pipe = w ? w->pipe : Pipe::MTE2;
+  if (core().stands(pipe)) {
+    return core().hold_back(pipe, [=, padding = pad ? *pad : Pad{}, has_padding = pad != nullptr] {
+      execute_blocks(instruction, dst, src, b, src_bytes_a_block, has_padding ? &padding : nullptr, site);
+    });
+  }
+  Instruction i(pipe, instruction, site);
   if (!w)
     i.refuse(Kind::Limit, format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)),
              "go by way of GM");
@@ -174,6 +180,7 @@ void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Sit
 }
 
 void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
+  TWIN_HOLD_BACK(Pipe::MTE2, { move_nd2nz(dst, src, s, site); })
   Instruction i(Pipe::MTE2, "DataCopy (ND to NZ)", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint64_t c0 = kBlockBytes / size;
@@ -221,7 +228,13 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
 
 void move_pieces(const View& dst, const View& src, const Piece* pieces, std::uint32_t count, const char* name, Site site) {
   const Way* w = way(src.space, dst.space);
-  Instruction i(w ? w->pipe : Pipe::MTE2, name, site);
+  const Pipe pipe = w ? w->pipe : Pipe::MTE2;
+  if (core().stands(pipe)) {
+    return core().hold_back(pipe, [=, kept = std::vector<Piece>(pieces, pieces + count)] {
+      move_pieces(dst, src, kept.data(), count, name, site);
+    });
+  }
+  Instruction i(pipe, name, site);
   if (!w || (src.space != Space::GM && dst.space != Space::GM)) {
     i.refuse(Kind::Limit, format("%s from %s to %s: one side is GM", name, twin::name(src.space), twin::name(dst.space)),
              "use a plain DataCopy");

@@ -124,11 +124,8 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
   b.state = Buffer::Allocated;
   ++b.generation;
   b.site = site_id(site);
-  if (b.freed_token) {
-    c.learn(q->producer, b.freed);
-    c.record_wait(q->producer, b.freed_token, b.site);
-    b.freed_token = 0;
-  }
+  if (b.used) c.take_over(q->producer, b.freed, q->consumer, b.site);
+  b.used = false;
   return view_of(*q, number, dtype);
 }
 
@@ -150,8 +147,7 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
   }
   b->state = Buffer::Queued;
   b->site = site_id(site);
-  b->filled = c.completed(q->producer);
-  b->filled_token = c.record_set(q->producer, b->site);
+  b->filled = c.hand_over(q->producer, b->site);
   q->waiting.push_back(tensor.buffer);
 }
 
@@ -166,8 +162,7 @@ View queue_deque(Queue* q, DType dtype, Site site) {
   Buffer& b = c.buffers[number];
   b.state = Buffer::Taken;
   b.site = site_id(site);
-  c.learn(q->consumer, b.filled);
-  c.record_wait(q->consumer, b.filled_token, b.site);
+  c.take_over(q->consumer, b.filled, q->producer, b.site);
   return view_of(*q, number, dtype);
 }
 
@@ -192,8 +187,8 @@ void queue_free(Queue* q, const View& tensor, Site site) {
   const Pipe last_user = b->state == Buffer::Taken ? q->consumer : q->producer;
   b->state = Buffer::Idle;
   b->site = site_id(site);
-  b->freed = c.completed(last_user);
-  b->freed_token = c.record_set(last_user, b->site);
+  b->freed = c.hand_over(last_user, b->site);
+  b->used = true;
   q->idle.push_back(tensor.buffer);
 }
 

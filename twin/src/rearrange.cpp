@@ -31,6 +31,7 @@ void put(Instruction& i, const View& view, std::uint64_t to, const Snapshot& fro
 }  // namespace
 
 void vector_index_lanes(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t first, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_index_lanes(lanes, dst, stride, first, site); })
   Instruction i(Pipe::V, "CreateVecIndex", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const Operand operand{&dst, stride, true};
@@ -59,6 +60,7 @@ void vector_index_lanes(const Lanes& lanes, const View& dst, Stride stride, std:
 
 void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_repeat_stride, const View& src,
                          const View& offsets, std::uint32_t base, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_gather_lanes(lanes, dst, dst_repeat_stride, src, offsets, base, site); })
   Instruction i(Pipe::V, "Gather", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   if (size != 2 && size != 4)
@@ -101,6 +103,7 @@ void vector_gather_lanes(const Lanes& lanes, const View& dst, std::uint16_t dst_
 }
 
 void vector_gatherb(const View& dst, const View& src, const View& offsets, std::uint32_t repeats, Stride stride, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_gatherb(dst, src, offsets, repeats, stride, site); })
   Instruction i(Pipe::V, "Gatherb", site);
   if (repeats > 255) i.refuse(Kind::Limit, format("Gatherb: %u repeats, at most 255 are possible", repeats), "split it");
   for (const View* v : {&dst, &src, &offsets})
@@ -134,6 +137,7 @@ void vector_gatherb(const View& dst, const View& src, const View& offsets, std::
 // Of sixteen blocks, element e of block j becomes element j of row e. A row of 16-bit elements is a block; of 32-bit ones
 // two blocks, so that eight rows fill sixteen; of 8-bit ones half a block.
 void vector_transpose_blocks(const BlockTranspose& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_transpose_blocks(call, site); })
   Instruction i(Pipe::V, "TransDataTo5HD", site);
   const std::uint32_t size = size_bytes(call.dst[0].dtype);
   if (size > 4)
@@ -176,6 +180,7 @@ void vector_transpose_blocks(const BlockTranspose& call, Site site) {
 
 void vector_transpose_channels(const View& dst, const View& src, const View& work, std::uint32_t n, std::uint32_t c,
                                std::uint32_t pixels, bool channels_last, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_transpose_channels(dst, src, work, n, c, pixels, channels_last, site); })
   Instruction i(Pipe::V, "Transpose", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint64_t total = std::uint64_t{n} * c * pixels;
@@ -204,6 +209,7 @@ void vector_transpose_channels(const View& dst, const View& src, const View& wor
 }
 
 void vector_interpolate(const Interpolation& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_interpolate(call, site); })
   Instruction i(Pipe::V, "BilinearInterpolation", site);
   if (call.dst.dtype != DType::F16)
     i.refuse(Kind::Limit, format("BilinearInterpolation on %s: half only", name(call.dst.dtype)), "cast first");

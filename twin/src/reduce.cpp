@@ -66,6 +66,7 @@ bool check_type(Instruction& i, const View& src) {
 
 void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src,
                   std::uint32_t dst_repeat_stride, Stride src_stride, const char* instruction, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { reduce_whole(op, out, lanes, dst, src, dst_repeat_stride, src_stride, instruction, site); })
   Instruction i(Pipe::V, instruction, site);
   if (!check_type(i, src)) return;
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
@@ -114,6 +115,7 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
 
 void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src,
                   std::uint32_t dst_repeat_stride, Stride src_stride, const char* instruction, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { reduce_block(op, pairs, lanes, dst, src, dst_repeat_stride, src_stride, instruction, site); })
   Instruction i(Pipe::V, instruction, site);
   if (!check_type(i, src)) return;
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
@@ -147,6 +149,8 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
 
 void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work,
                 std::uint32_t src_repeat_stride, bool index, Site site) {
+  if (op == Reduce::Sum) core().need(Pipe::V, site);  // the scalar unit finishes it
+  TWIN_HOLD_BACK(Pipe::V, { reduce_all(op, lanes, dst, src, work, src_repeat_stride, index, site); })
   const char* const names[] = {"ReduceSum", "ReduceMax", "ReduceMin"};
   const std::uint32_t size = size_bytes(src.dtype), a_repeat = lanes_a_repeat(size);
   Core& c = core();
@@ -228,6 +232,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
 }
 
 std::uint64_t reduced_value(DType dtype, int which, Site site) {
+  core().need(Pipe::V, site);
   const VectorRegisters& r = core().registers;
   std::uint64_t bits = 0;
   if (is_skipped(r.skipped)) {

@@ -93,16 +93,19 @@ void sort_pairs(const View& dst, const View& scores, const View& indices, const 
 }  // namespace
 
 void vector_sort32(const View& dst, const View& scores, const View& indices, std::uint32_t repeats, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_sort32(dst, scores, indices, repeats, site); })
   sort_pairs(dst, scores, indices, nullptr, repeats, false, "Sort32", site);
 }
 
 void vector_sort(const View& dst, const View& scores, const View& indices, const View& work, std::uint32_t repeats,
                  bool full, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_sort(dst, scores, indices, work, repeats, full, site); })
   sort_pairs(dst, scores, indices, full && repeats > 1 ? &work : nullptr, repeats, full, "Sort", site);
   if (full) core().barrier(Pipe::V, site_id(site));  // its steps depend on each other
 }
 
 void vector_merge(const MergeCall& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_merge(call, site); })
   Instruction i(Pipe::V, "MrgSort", site);
   check(i, call.dst, call.dst.dtype, call.repeats);
   i.require(call.lists >= 2 && call.lists <= 4, Kind::Limit,
@@ -151,6 +154,7 @@ void vector_merge(const MergeCall& call, Site site) {
 }
 
 void merge_counts(std::uint32_t taken[4], Site site) {
+  core().need(Pipe::V, site);
   Core& c = core();
   c.synchronise(Pipe::V, Pipe::S, site_id(site));  // the register is read when the merge is done
   std::copy(c.registers.merged, c.registers.merged + 4, taken);
@@ -159,6 +163,7 @@ void merge_counts(std::uint32_t taken[4], Site site) {
 }
 
 void vector_extract(const View& scores, const View& indices, const View& pairs, std::uint32_t repeats, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_extract(scores, indices, pairs, repeats, site); })
   Instruction i(Pipe::V, "Extract", site);
   check(i, scores, scores.dtype, repeats);
   i.require_aligned(indices, kBlockBytes, "the indices");

@@ -5,6 +5,7 @@
 namespace twin {
 
 void cube_load_sparse(const View& dst, const View& src, const View& index, const Load2d& load, Site site) {
+  TWIN_HOLD_BACK(Pipe::MTE1, { cube_load_sparse(dst, src, index, load, site); })
   Instruction i(Pipe::MTE1, "LoadDataWithSparse", site);
   if (!(dst.space == Space::L0B && src.space == Space::L1 && index.space == Space::L1))
     i.refuse(Kind::Limit,
@@ -42,6 +43,7 @@ void cube_load_sparse(const View& dst, const View& src, const View& index, const
 }
 
 void cube_mmad_sparse(const MmadCall& call, Site site) {
+  TWIN_HOLD_BACK(Pipe::M, { cube_mmad_sparse(call, site); })
   Instruction i(Pipe::M, "MmadWithSparse", site);
   i.require(call.a.space == Space::L0A && call.b.space == Space::L0B && call.c.space == Space::L0C, Kind::Limit,
             "MmadWithSparse takes A from L0A, B from L0B and writes L0C", "use positions A2, B2 and CO1");

@@ -50,6 +50,7 @@ namespace {
 
 void set(int mode, Pipe pipe, int id, Site site) {
   Core& c = core();
+  TWIN_HOLD_BACK(pipe, { set(mode, pipe, id, site); })
   Launched& l = launched();
   std::vector<Core*> setters, released;
   members(c, mode, &setters, &released);
@@ -131,7 +132,7 @@ void wait(int mode, int id, Site site) {
   if (delivered.empty()) return;
   Clock known = known_of_all(delivered);
   for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
-  for (int p = 0; p < kPipes; ++p) c.clock[p].join_with(known);  // it holds back issue to every pipe
+  c.learn_everywhere(known);  // it holds back issue to every pipe
   Record r;
   r.step = Step::CrossWait;
   r.site = site_id(site);

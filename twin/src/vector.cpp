@@ -45,6 +45,7 @@ decltype(auto) with_type(DType dtype, F&& f) {
 }  // namespace
 
 void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t scalar, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_duplicate(lanes, dst, stride, scalar, site); })
   Instruction i(Pipe::V, "Duplicate", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const Operand operand{&dst, stride, true};
@@ -59,6 +60,7 @@ void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::u
 }
 
 void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_index(dst, first, count, site); })
   Instruction i(Pipe::V, "CreateVecIndex", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   i.require_aligned(dst, kBlockBytes, "the destination");
@@ -75,6 +77,7 @@ void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Sit
 }
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride stride, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_brcb(dst, src, repeats, stride, site); })
   Instruction i(Pipe::V, "Brcb", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   if (size != 2 && size != 4)
@@ -100,6 +103,7 @@ void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride
 
 void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base, std::uint32_t count,
                    Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_gather(dst, src, offsets, base, count, site); })
   Instruction i(Pipe::V, "Gather", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   i.read(offsets, 0, std::uint64_t{count} * 4);
@@ -127,6 +131,7 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
 std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode,
                                  std::uint32_t mask_count, std::uint32_t repeats, Stride src_stride,
                                  std::uint32_t mask_repeat_stride, Site site) {
+  core().need(Pipe::V, site);  // the scalar unit gets the number
   Instruction i(Pipe::V, "GatherMask", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   if (size != 2 && size != 4)
@@ -175,6 +180,7 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
 }
 
 void vector_transpose16(const View& dst, const View& src, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_transpose16(dst, src, site); })
   Instruction i(Pipe::V, "Transpose", site);
   if (size_bytes(dst.dtype) != 2)
     i.refuse(Kind::Limit, format("Transpose on %s: 16-bit elements only", name(dst.dtype)),
@@ -198,6 +204,7 @@ void vector_transpose16(const View& dst, const View& src, Site site) {
 }
 
 void vector_copy(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_copy(lanes, dst, src, dst_stride, src_stride, site); })
   Instruction i(Pipe::V, "Copy", site);
   const std::uint32_t size = size_bytes(dst.dtype);
   const Operand operands[2] = {{&dst, dst_stride, true}, {&src, src_stride}};

@@ -13,21 +13,6 @@ constexpr int kN = 64;
 GlobalTensor<float> gm(GM_ADDR address, int first = 0, int count = kN) { return floats(address, first, count); }
 LocalTensor<float> ub(int tile) { return LocalTensor<float>(TPosition::VECCALC, tile * kN * 4, kN); }
 
-// The one finding of the run, with the lines that the kernel noted.
-void expect_one(Kind kind, bool two_lines, const std::string& part, const char* core) {
-  const auto found = twin::take_findings();
-  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
-  EXPECT_EQ(found[0].kind, kind);
-  EXPECT_TRUE(twin_test::ends_with(found[0].line_a, twin_test::at(wrong_line))) << found[0].line_a << ", not " << wrong_line;
-  if (two_lines) {
-    EXPECT_TRUE(twin_test::ends_with(found[0].line_b, twin_test::at(other_line)))
-        << found[0].line_b << ", not " << other_line;
-  }
-  EXPECT_NE(found[0].what.find(part), std::string::npos) << found[0].what;
-  EXPECT_EQ(found[0].core, core);
-  EXPECT_FALSE(found[0].fix.empty());
-}
-
 // ---- deadlocks ----
 template <bool kFixed>
 void set_too_seldom(GM_ADDR) {
@@ -156,47 +141,6 @@ TEST(Deadlock, OfALoopThatWaitsForAValue) {
   expect_one(Kind::Deadlock, false, "AIV 0 reads one value of GM again and again", "AIV 0");
   RUN(polls_for_ever<false>, 2).as(KernelType::AivOnly)(x);
   expect_one(Kind::Deadlock, false, "AIV 0 reads one value of GM again and again", "AIV 0");
-}
-
-// ---- a wait that stands before its set ----
-template <int kBetween>  // 0: nothing; 1: an instruction of the pipe that stands still; 2: of the pipe that sets
-void wait_then_set(GM_ADDR x) {
-  WRONG WaitFlag<HardEvent::MTE2_V>(0);
-  if (kBetween == 1) Duplicate(ub(1), 0.0f, kN);
-  if (kBetween == 2) DataCopy(ub(0), gm(x), kN);
-  OTHER SetFlag<HardEvent::MTE2_V>(0);
-  if (kBetween == 2) Adds(ub(1), ub(0), 1.0f, kN);
-}
-void scalar_waits_then_sets(GM_ADDR) {
-  WRONG WaitFlag<HardEvent::V_S>(0);
-  SetFlag<HardEvent::V_S>(0);
-  WaitFlag<HardEvent::V_S>(0);
-}
-void other_flag_is_set(GM_ADDR) {
-  OTHER SetFlag<HardEvent::MTE2_V>(1);
-  WRONG WaitFlag<HardEvent::MTE2_V>(0);
-  PipeBarrier<PIPE_ALL>();
-  WaitFlag<HardEvent::MTE2_V>(1);
-}
-TEST(EarlyWait, IsInOrderIfItsPipeGotNothing) {
-  twin_test::Device<float> x(std::vector<float>(kN, 1.0f));
-  RUN(wait_then_set<0>, 1).auto_sync(false)(x);
-  EXPECT_SILENT();
-  RUN(wait_then_set<2>, 1).auto_sync(false)(x);  // and it orders: the copy comes before the Adds
-  EXPECT_SILENT();
-}
-TEST(EarlyWait, IsReportedIfItsPipeGotSomething) {
-  twin_test::Device<float> x(std::vector<float>(kN, 1.0f));
-  RUN(wait_then_set<1>, 1).auto_sync(false)(x);
-  expect_one(Kind::Flag, true, "stands before its SetFlag", "AIV 0");
-}
-TEST(EarlyWait, OfTheScalarUnitHangs) {
-  RUN(scalar_waits_then_sets, 1)(nullptr);
-  expect_one(Kind::Flag, false, "WaitFlag<HardEvent::V_S>(0): nothing sets this flag", "AIV 0");
-}
-TEST(EarlyWait, NamesTheNearestFlag) {
-  RUN(other_flag_is_set, 1)(nullptr);
-  expect_one(Kind::Flag, true, "the nearest that is set is MTE2_V(1), at ", "AIV 0");
 }
 
 // ---- sets are not ordered among themselves ----

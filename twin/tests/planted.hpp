@@ -23,4 +23,18 @@ void order(int id = 0) {
   AscendC::WaitFlag<event>(id);
 }
 
+// The one finding of the run, with the lines that the kernel noted.
+inline void expect_one(twin::Kind kind, bool two_lines, const std::string& part, const char* core) {
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << text(found);
+  EXPECT_EQ(found[0].kind, kind);
+  EXPECT_TRUE(ends_with(found[0].line_a, at(wrong_line))) << found[0].line_a << ", not " << wrong_line;
+  if (two_lines) {
+    EXPECT_TRUE(ends_with(found[0].line_b, at(other_line))) << found[0].line_b << ", not " << other_line;
+  }
+  EXPECT_NE(found[0].what.find(part), std::string::npos) << found[0].what;
+  EXPECT_EQ(found[0].core, core);
+  EXPECT_FALSE(found[0].fix.empty());
+}
+
 }  // namespace twin_test

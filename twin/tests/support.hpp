@@ -21,7 +21,8 @@ class Device {
     EXPECT_EQ(aclrtMalloc(&p, n * sizeof(T), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
     data_ = static_cast<T*>(p);
   }
-  explicit Device(const std::vector<T>& values) : Device(values.size()) {
+  explicit Device(const std::vector<T>& values) : Device(values.size()) { set(values); }
+  void set(const std::vector<T>& values) {
     EXPECT_EQ(aclrtMemcpy(data_, n_ * sizeof(T), values.data(), n_ * sizeof(T), ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
   }
   ~Device() { aclrtFree(data_); }
@@ -37,6 +38,9 @@ class Device {
   T* data_ = nullptr;
   std::size_t n_;
 };
+
+// Where a test of random programs begins: at 1, or elsewhere with --gtest_random_seed, for longer hunts.
+inline unsigned first_seed() { return 1 + 10000u * static_cast<unsigned>(testing::GTEST_FLAG(random_seed)); }
 
 inline std::string text(const std::vector<twin::Finding>& findings) {
   std::string out;
