@@ -1,54 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast, in every pair of types and rounding mode that the reference lists for the Atlas A2.
-#include <cmath>
 #include <cstring>
-#include <limits>
 
-#include "lanes.hpp"
+#include "cast_int4.hpp"
+#include "rounding.hpp"
 
 namespace twin {
 
 void require_deq_scale(Instruction& i);  // fused.cpp
 
 namespace {
-
-double round_to_integer(double x, Round mode) {
-  switch (mode) {
-    case Round::Floor:
-      return std::floor(x);
-    case Round::Ceil:
-      return std::ceil(x);
-    case Round::Round:
-      return std::round(x);  // ties away from zero
-    case Round::Trunc:
-      return std::trunc(x);
-    case Round::Odd: {  // Von Neumann: inexact results become odd
-      const double down = std::trunc(x);
-      if (down == x) return x;
-      return std::fmod(down, 2.0) != 0 ? down : down + std::copysign(1.0, x);
-    }
-    default:
-      return std::nearbyint(x);  // ties to even
-  }
-}
-
-// To a float format of `bits` explicit mantissa bits whose smallest normal exponent is `least`.
-double round_to_format(double x, Round mode, int bits, int least) {
-  if (x == 0 || !std::isfinite(x)) return x;
-  const int exponent = std::max(std::ilogb(x), least);
-  return std::ldexp(round_to_integer(std::ldexp(x, bits - exponent), mode), exponent - bits);
-}
-
-template <class T>
-T saturate(double x, Round mode) {
-  if (std::isnan(x)) return 0;
-  const double r = round_to_integer(x, mode);
-  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::min());
-  constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());
-  if (r <= kLow) return std::numeric_limits<T>::min();
-  if (r >= kHigh) return std::numeric_limits<T>::max();
-  return static_cast<T>(r);
-}
 
 double load_value(const std::uint8_t* p, DType dtype) {
   switch (dtype) {
@@ -97,10 +58,11 @@ void store_value(std::uint8_t* p, DType dtype, double x, Round mode) {
 bool has(DType src, DType dst) {
   using D = DType;
   static constexpr std::pair<D, D> kPairs[] = {
-      {D::F16, D::F32},  {D::F16, D::I32},  {D::F16, D::I16}, {D::F16, D::I8},  {D::F16, D::U8},  {D::F32, D::F32},
-      {D::F32, D::F16},  {D::F32, D::BF16}, {D::F32, D::I64}, {D::F32, D::I32}, {D::F32, D::I16}, {D::BF16, D::F32},
-      {D::BF16, D::I32}, {D::U8, D::F16},   {D::I8, D::F16},  {D::I16, D::F16}, {D::I16, D::F32}, {D::I32, D::F32},
-      {D::I32, D::I64},  {D::I32, D::I16},  {D::I32, D::F16}, {D::I64, D::I32}, {D::I64, D::F32}};
+      {D::F16, D::F32}, {D::F16, D::I32},  {D::F16, D::I16},  {D::F16, D::I8},  {D::F16, D::U8},
+      {D::F32, D::F32}, {D::F32, D::F16},  {D::F32, D::BF16}, {D::F32, D::I64}, {D::F32, D::I32},
+      {D::F32, D::I16}, {D::BF16, D::F32}, {D::BF16, D::I32}, {D::U8, D::F16},  {D::I8, D::F16},
+      {D::I16, D::F16}, {D::I16, D::F32},  {D::I32, D::F32},  {D::I32, D::I64}, {D::I32, D::I16},
+      {D::I32, D::F16}, {D::I64, D::I32},  {D::I64, D::F32},  {D::F16, D::I4},  {D::I4, D::F16}};
   for (const auto& [from, to] : kPairs) {
     if (from == src && to == dst) return true;
   }
@@ -136,6 +98,9 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
                  Site site) {
   TWIN_HOLD_BACK(Pipe::V, { vector_cast(lanes, dst, src, dst_stride, src_stride, mode, site); })
   Instruction i(Pipe::V, "Cast", site);
+  i.take_int4();
+  const bool packed = src.dtype == DType::I4 || dst.dtype == DType::I4;
+  if (packed) check_cast_int4(i, lanes, dst, mode);
   if (!has(src.dtype, dst.dtype))
     i.refuse(Kind::Limit, format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
              "go by way of float");
@@ -147,6 +112,7 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
   i.cost("Cast", lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
                                             : lanes.repeats);
   if (!i.issue()) return;
+  if (packed) return cast_int4(i, dst, src, runs, mode);
   States ds(i, dst), ss(i, src);
   std::uint8_t* const d = i.bytes(dst);
   const std::uint8_t* const a = i.bytes(src);

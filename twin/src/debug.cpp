@@ -3,12 +3,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "element.hpp"
 #include "engine.hpp"
 
 namespace twin {
 namespace {
 
-std::string element_text(const std::uint8_t* p, DType dtype) {
+std::string element_text(const std::uint8_t* p, DType dtype, bool second_of_byte) {
   const auto read = [&](auto value) {
     std::memcpy(&value, p, sizeof value);
     return value;
@@ -24,6 +25,8 @@ std::string element_text(const std::uint8_t* p, DType dtype) {
       return format("%d", read(std::int8_t{}));
     case DType::U8:
       return format("%u", read(std::uint8_t{}));
+    case DType::I4:
+      return format("%d", int4_of(*p, second_of_byte));
     case DType::I16:
       return format("%d", read(std::int16_t{}));
     case DType::U16:
@@ -58,14 +61,14 @@ void refuse_call(const char* what, const char* fix, Site site) {
 
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) {
   const Core& c = core();
-  const std::uint32_t size = size_bytes(view.dtype);
+  const std::uint32_t size = size_bytes(view.dtype), a_byte = view.dtype == DType::I4 ? 2 : 1;
   Memory* m =
       view.space == Space::GM ? GlobalMemory::get().find(view.addr) : const_cast<Memory*>(&c.memory[int(view.space)]);
   const std::uint64_t at = !m                        ? 0
                            : view.space == Space::GM ? view.addr - reinterpret_cast<std::uint64_t>(m->data)
                                                      : view.addr;
-  std::uint64_t there = m && at < m->bytes ? (m->bytes - at) / size : 0;
-  if (view.bytes) there = std::min<std::uint64_t>(there, view.bytes / size);
+  std::uint64_t there = m && at < m->bytes ? (m->bytes - at) / size * a_byte : 0;
+  if (view.bytes) there = std::min<std::uint64_t>(there, view.bytes / size * a_byte);
   if (count > there) {
     report({Kind::OutOfBounds,
             format("DumpTensor of %u elements of a tensor that has %llu", count, static_cast<unsigned long long>(there)),
@@ -76,9 +79,9 @@ void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) 
                             to_string(site).c_str(), c.label().c_str(), name(view.dtype), name(view.space),
                             static_cast<unsigned long long>(at), count);
   for (std::uint64_t k = 0; k < count; ++k) {
-    const std::uint64_t byte = at + k * size;
+    const std::uint64_t byte = at + k / a_byte * size;
     line += k ? ", " : "";
-    line += all_defined(m->state + byte, size) ? element_text(m->data + byte, view.dtype) : "undefined";
+    line += all_defined(m->state + byte, size) ? element_text(m->data + byte, view.dtype, k % a_byte) : "undefined";
   }
   std::fputs((line + "]\n").c_str(), stdout);
 }

@@ -21,6 +21,12 @@ void store(std::uint8_t* p, T value) {
   std::memcpy(p, &value, sizeof value);
 }
 
+// One of the two integers of four bits in a byte.
+inline int int4_of(std::uint8_t both, bool second) { return ((both >> (second ? 4 : 0) & 15) ^ 8) - 8; }
+inline std::uint8_t with_int4(std::uint8_t both, bool second, int value) {
+  return static_cast<std::uint8_t>(second ? (both & 0x0f) | (value & 15) << 4 : (both & 0xf0) | (value & 15));
+}
+
 inline float load_float(const std::uint8_t* p, DType dtype) {
   if (dtype == DType::F16) return half_to_float(load<std::uint16_t>(p));
   if (dtype == DType::BF16) return bfloat_to_float(load<std::uint16_t>(p));

@@ -161,6 +161,7 @@ class Instruction {
   void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
   bool refused() const { return refused_; }
   bool skipped() const { return skipped_; }  // issued, but not to be executed
+  void take_int4() { takes_int4_ = true; }   // before its accesses: it knows that a byte holds two; the others refuse them
   void tag(Tag tag) { tag_ = tag; }
   void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
   void move(Path path, std::uint64_t bytes);
@@ -181,6 +182,7 @@ class Instruction {
  private:
   bool executes();
   void use_skipped(const View& view, std::uint8_t state, const char* how);
+  void check_int4(const View& view);
   void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
   Memory* memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
 
@@ -189,6 +191,7 @@ class Instruction {
   const char* name_;
   Site site_;
   bool refused_ = false;
+  bool takes_int4_ = false;
   bool values_ = false;  // it reads or writes floating-point values
   bool skipped_ = false;
   bool skipped_operand_ = false;  // it was refused for that

@@ -119,8 +119,19 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   return m;
 }
 
+void Instruction::check_int4(const View& view) {
+  if (refused_) return;
+  if (!takes_int4_)
+    refuse(Kind::Limit, format("%s does not take int4b_t on the 910B", name_), "cast to half, or ReinterpretCast to int8_t",
+           &view);
+  if (view.splits_byte)
+    refuse(Kind::Alignment, format("%s: a tensor of int4b_t begins at an odd element, inside a byte", name_),
+           "give operator[] even offsets", &view);
+}
+
 void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   if (bytes == 0 || skipped_operand_) return;
+  if (view.dtype == DType::I4) check_int4(view);
   values_ |= (bit(view.dtype) & (bit(DType::F16) | bit(DType::BF16) | bit(DType::F32))) != 0;
   Memory* m = memory(view, offset, bytes, write);
   if (!m) return;
@@ -265,6 +276,7 @@ void yield_now_and_then() {
 
 void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint32_t size, Site site) {
   Instruction i(Pipe::S, "GetValue", site);
+  i.take_int4();
   i.read(view, offset, size);
   i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
   Memory* const gm = view.space == Space::GM && !i.refused() ? GlobalMemory::get().find(view.addr + offset) : nullptr;
@@ -284,12 +296,19 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
   yield_now_and_then();
 }
 
-void scalar_store(const View& view, std::uint64_t offset, const void* value, std::uint32_t size, Site site) {
+void scalar_store(const View& view, std::uint64_t offset, const void* value, std::uint32_t size, Site site,
+                  std::uint8_t keep) {
   Instruction i(Pipe::S, "SetValue", site);
+  i.take_int4();
   i.write(view, offset, size);
   i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
   if (!i.issue()) return;
-  std::memcpy(i.bytes(view) + offset, value, size);
+  std::uint8_t* const at_byte = i.bytes(view) + offset;
+  if (keep) {
+    *at_byte = static_cast<std::uint8_t>((*at_byte & keep) | (*static_cast<const std::uint8_t*>(value) & ~keep));
+  } else {
+    std::memcpy(at_byte, value, size);
+  }
   std::memset(i.state(view) + offset, kDefined, size);
   if (view.space != Space::GM) return;
   Memory& m = *GlobalMemory::get().find(view.addr + offset);

@@ -62,10 +62,10 @@ std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::u
 const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
   static thread_local std::vector<Run> runs;
   runs.clear();
-  std::uint32_t size[4] = {}, widest = 1;
+  std::uint32_t bits[4] = {}, widest = 1;
   for (int o = 0; o < count; ++o) {
-    size[o] = size_bytes(operands[o].view->dtype);
-    widest = std::max(widest, size[o]);
+    bits[o] = size_bits(operands[o].view->dtype);
+    widest = std::max(widest, size_bytes(operands[o].view->dtype));
     i.require_aligned(*operands[o].view, kBlockBytes, operands[o].write ? "the destination" : "a source");
   }
   const std::uint32_t a_repeat = lanes_a_repeat(widest);
@@ -73,15 +73,15 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
   if (!shape.contiguous) {
     std::uint32_t turns = 1;
     for (int o = 0; o < count; ++o)
-      turns =
-          std::max(turns, fullest_group(blocks_of(shape.mask, a_repeat, kBlockBytes / size[o]), operands[o].stride.block));
+      turns = std::max(turns,
+                       fullest_group(blocks_of(shape.mask, a_repeat, kBlockBytes * 8 / bits[o]), operands[o].stride.block));
     i.conflict(turns);
   }
   const auto push = [&](Run run) {
     if (!runs.empty()) {
       Run& last = runs.back();
       bool goes_on = last.lane + last.n == run.lane;
-      for (int o = 0; o < count; ++o) goes_on &= last.offset[o] + std::uint64_t{last.n} * size[o] == run.offset[o];
+      for (int o = 0; o < count; ++o) goes_on &= last.offset[o] + std::uint64_t{last.n} * bits[o] / 8 == run.offset[o];
       if (goes_on) {
         last.n += run.n;
         return;
@@ -101,11 +101,11 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
           const std::uint32_t piece = std::min(n, group - first % group);
           Run run{{}, std::uint64_t{r} * a_repeat + first, piece};
           for (int o = 0; o < count; ++o) {
-            const std::uint32_t a_block = kBlockBytes / size[o];
+            const std::uint32_t a_block = kBlockBytes * 8 / bits[o];
             run.offset[o] =
                 (std::uint64_t{r} * operands[o].stride.repeat + std::uint64_t{first / a_block} * operands[o].stride.block) *
                     kBlockBytes +
-                std::uint64_t{first % a_block} * size[o];
+                std::uint64_t{first % a_block} * bits[o] / 8;
           }
           push(run);
           first += piece;
@@ -116,7 +116,7 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
   }
   for (int o = 0; o < count; ++o) {
     for (const Run& run : runs) {
-      const std::uint64_t bytes = std::uint64_t{run.n} * size[o];
+      const std::uint64_t bytes = bytes_of_run(run, bits[o]);
       if (operands[o].write) {
         i.write(*operands[o].view, run.offset[o], bytes);
       } else {

@@ -22,6 +22,11 @@ struct Run {
   std::uint32_t n;
 };
 
+// The bytes a run touches. Elements of four bits may begin or end inside one: lane 0 begins with a byte.
+inline std::uint64_t bytes_of_run(const Run& r, std::uint32_t bits) {
+  return bits == 4 ? (r.lane % 2 + r.n + 1) / 2 : std::uint64_t{r.n} * (bits / 8);
+}
+
 inline constexpr std::uint32_t kBlockBytes = 32;
 inline constexpr std::uint32_t kRepeatBytes = 256;
 

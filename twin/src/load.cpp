@@ -52,6 +52,7 @@ void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site sit
   const Pipe pipe = src.space == Space::GM ? Pipe::MTE2 : Pipe::MTE1;
   TWIN_HOLD_BACK(pipe, { cube_load_2d(dst, src, load, site); })
   Instruction i(pipe, "LoadData", site);
+  i.take_int4();
   check_load(i, dst, src);
   if (!(load.repeats <= 255))
     i.refuse(Kind::Limit, format("LoadData: repeatTimes %u, at most 255", load.repeats), "split it");
@@ -78,13 +79,15 @@ void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site sit
 void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site) {
   TWIN_HOLD_BACK(Pipe::MTE1, { cube_load_transpose(dst, src, load, site); })
   Instruction i(Pipe::MTE1, "LoadDataWithTranspose", site);
+  i.take_int4();
   check_load(i, dst, src);
   i.require(src.space == Space::L1, Kind::Limit, "LoadDataWithTranspose reads L1 only", "copy to L1 first");
-  const std::uint32_t size = size_bytes(dst.dtype);
-  // A repeat takes a square of elements: one fractal of 16-bit, two of 8-bit (32 × 32) or 32-bit (16 × 16) ones.
-  const std::uint32_t fractals = size == 2 ? 1 : 2;
-  const std::uint32_t side = size == 1 ? 32 : 16;
-  const std::uint32_t c0 = 32 / size;
+  // A repeat takes a square of elements: one fractal of 16-bit, two of 8-bit (32 × 32) or 32-bit (16 × 16), four of 4-bit
+  // (64 × 64) ones.
+  const std::uint32_t bits = size_bits(dst.dtype), size = size_bytes(dst.dtype);
+  const std::uint32_t fractals = bits == 4 ? 4 : bits == 16 ? 1 : 2;
+  const std::uint32_t side = std::max(16u, 256 / bits);
+  const std::uint32_t c0 = 256 / bits;
   const auto from = [&](std::uint64_t r) { return (load.first + r * load.src_stride) * fractals * kFractalBytes; };
   const auto to = [&](std::uint64_t r, std::uint64_t f) {
     return (r * (load.dst_gap + 1) + f * (load.dst_fractal_gap + 1)) * kFractalBytes;
@@ -96,18 +99,27 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
   i.move(path_into(dst.space, src.space), std::uint64_t{load.repeats} * fractals * kFractalBytes);
   if (load.repeats == 0 || !i.issue()) return;
   States ds(i, dst), ss(i, src);
-  // Element (row, column) of the square as it lies in the source: 8-bit fractals follow each other downwards, 32-bit ones
-  // sideways.
+  // Element (row, column) of the square as it lies in the source: fractals of 8 and 4 bits follow each other downwards, of
+  // 32 sideways.
   const auto in_source = [&](std::uint32_t row, std::uint32_t column) {
-    return (column / c0 * (size == 4 ? 16 : 0) + row) * c0 * size + column % c0 * size;
+    return ((column / c0 * (size == 4 ? 16 : 0) + row) * c0 + column % c0) * bits / 8;
   };
+  std::uint8_t pair[64] = {};  // 4 bits: the state of the element before, which shares its byte
   for (std::uint64_t r = 0; r < load.repeats; ++r) {
     for (std::uint32_t row = 0; row < side; ++row) {
       for (std::uint32_t column = 0; column < side; ++column) {
         // The transposed square goes out in fractals of 16 rows, C0 columns.
         const std::uint32_t f = size == 4 ? row / c0 : column / 16;
-        const std::uint64_t od = to(r, f) + (size == 4 ? column * c0 + row % c0 : column % 16 * c0 + row) * size;
+        const std::uint64_t od = to(r, f) + (size == 4 ? column * c0 + row % c0 : column % 16 * c0 + row) * bits / 8;
         const std::uint64_t os = from(r) + in_source(row, column);
+        if (bits == 4) {
+          std::uint8_t& both = i.bytes(dst)[od];
+          both = with_int4(both, row % 2, int4_of(i.bytes(src)[os], column % 2));
+          const std::uint8_t state = ss.of(os, 1);
+          ds.set(od, 1, meet(row % 2 ? pair[column] : kDefined, state));
+          pair[column] = state;
+          continue;
+        }
         std::memcpy(i.bytes(dst) + od, i.bytes(src) + os, size);
         ds.set(od, size, ss.of(os, size));
       }

@@ -8,18 +8,19 @@
 namespace twin {
 namespace {
 
-void multiply_int8(std::int32_t* c, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t m, std::uint32_t n,
-                   std::uint32_t k, std::uint32_t kf) {
-  const auto at = [](const std::uint8_t* p) { return static_cast<std::int32_t>(static_cast<std::int8_t>(*p)); };
-  for (std::uint32_t r = 0; r < m; ++r) {
-    for (std::uint32_t j = 0; j < n; ++j) {
-      std::int32_t sum = 0;
+// c: (n / 16, m, 16); left: (rows, k); right: (n / 16, k, 16).
+void multiply_integers(std::int32_t* c, const std::int8_t* left, const std::int8_t* right, std::uint32_t rows,
+                       std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+  for (std::uint32_t j = 0; j < n / 16; ++j) {
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      std::uint32_t sums[16] = {};
       for (std::uint32_t p = 0; p < k; ++p) {
-        sum += at(a + ((r / 16 * kf + p / 32) * 16 + r % 16) * 32 + p % 32) *
-               at(b + ((p / 32 * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % 32);
+        const std::int32_t l = left[std::size_t{r} * k + p];
+        const std::int8_t* const row = right + (std::size_t{j} * k + p) * 16;
+        for (int e = 0; e < 16; ++e) sums[e] += static_cast<std::uint32_t>(l * row[e]);
       }
-      std::int32_t& out = c[(j / 16 * m + r) * 16 + j % 16];
-      out = static_cast<std::int32_t>(static_cast<std::uint32_t>(out) + static_cast<std::uint32_t>(sum));
+      std::int32_t* const out = c + (std::size_t{j} * m + r) * 16;
+      for (int e = 0; e < 16; ++e) out[e] = static_cast<std::int32_t>(static_cast<std::uint32_t>(out[e]) + sums[e]);
     }
   }
 }
@@ -47,9 +48,10 @@ void cube_mmad(const MmadCall& call, Site site) {
   if (call.unit_flag != 0) core().follow(Pipe::FIX, Pipe::M, site);
   TWIN_HOLD_BACK(Pipe::M, { cube_mmad(call, site); })
   Instruction i(Pipe::M, "Mmad", site);
+  i.take_int4();
   const DType type = call.a.dtype;
-  const bool integers = type == DType::I8;
-  const std::uint32_t size = size_bytes(type), c0 = 32 / size;
+  const bool integers = type == DType::I8 || type == DType::I4;
+  const std::uint32_t bits = size_bits(type), c0 = 256 / bits;
   if (!(call.a.space == Space::L0A && call.b.space == Space::L0B && call.c.space == Space::L0C))
     i.refuse(Kind::Limit,
              format("Mmad takes A from L0A, B from L0B and writes L0C, not %s, %s, %s", name(call.a.space),
@@ -60,7 +62,7 @@ void cube_mmad(const MmadCall& call, Site site) {
     i.refuse(
         Kind::Limit,
         format("Mmad of %s and %s into %s does not exist on this chip", name(type), name(call.b.dtype), name(call.c.dtype)),
-        "int8 into int32; half, bfloat16 or float into float");
+        "int8 or int4 into int32; half, bfloat16 or float into float");
   if (!(call.m <= 4095 && call.n <= 4095 && call.k <= 4095))
     i.refuse(Kind::Limit, format("Mmad: m %u, n %u, k %u, each at most 4095", call.m, call.n, call.k), "split it");
   i.require_aligned(call.c, 1024, "the destination");
@@ -69,7 +71,7 @@ void cube_mmad(const MmadCall& call, Site site) {
   if (call.m == 0 || call.n == 0 || call.k == 0) return;
   const bool gemv = call.m == 1;
   const std::uint32_t m = up(call.m, 16), n = up(call.n, 16), kf = (call.k + c0 - 1) / c0;
-  const std::uint64_t a_bytes = gemv ? std::uint64_t{up(call.k, c0)} * size : std::uint64_t{m / 16} * kf * kFractalBytes;
+  const std::uint64_t a_bytes = gemv ? std::uint64_t{up(call.k, c0)} * bits / 8 : std::uint64_t{m / 16} * kf * kFractalBytes;
   const std::uint64_t b_bytes = std::uint64_t{n / 16} * kf * kFractalBytes;
   const std::uint64_t c_bytes = std::uint64_t{m} * n * 4;
   i.read(call.a, 0, a_bytes);
@@ -79,10 +81,8 @@ void cube_mmad(const MmadCall& call, Site site) {
   i.write(call.c, 0, c_bytes);
   if ((m / 16) * (n / 16) < 10) i.tag(kSmallMmad);
   const bool hf32 = type == DType::F32 && core().cube.hf32;
-  const std::uint32_t k_step = hf32                 ? 8
-                               : type == DType::F32 ? 4
-                               : integers           ? 32
-                                                    : 16;  // of the 16 × 16 × k products a cycle
+  // Of the 16 × 16 × k products a cycle. Of int4 twice as many as of int8, as its fractals hold: assumed.
+  const std::uint32_t k_step = hf32 ? 8 : type == DType::F32 ? 4 : integers ? 256 / bits : 16;
   i.cost("Mmad", std::uint64_t{gemv ? 1 : m / 16} * (n / 16) * ((call.k + k_step - 1) / k_step));
   unit_flag_of_mmad(i, call, c_bytes);
   if (!i.issue()) return;
@@ -121,19 +121,34 @@ void cube_mmad(const MmadCall& call, Site site) {
   rows.assign(m, kDefined);
   columns.assign(n, kDefined);
   const auto a_at = [&](std::uint32_t r, std::uint32_t p) {
-    return gemv ? std::uint64_t{p} * size : ((std::uint64_t{r / 16} * kf + p / c0) * 16 + r % 16) * 32 + p % c0 * size;
+    return gemv ? std::uint64_t{p} * bits / 8
+                : ((std::uint64_t{r / 16} * kf + p / c0) * 16 + r % 16) * 32 + p % c0 * bits / 8;
   };
   const auto b_at = [&](std::uint32_t p, std::uint32_t j) {
-    return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * size;
+    return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * bits / 8;
   };
   if (!clean) {
     for (std::uint32_t p = 0; p < call.k; ++p) {
-      for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) rows[r] = meet(rows[r], as.of(a_at(r, p), size));
-      for (std::uint32_t j = 0; j < n; ++j) columns[j] = meet(columns[j], bs.of(b_at(p, j), size));
+      for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) rows[r] = meet(rows[r], as.of(a_at(r, p), size_bytes(type)));
+      for (std::uint32_t j = 0; j < n; ++j) columns[j] = meet(columns[j], bs.of(b_at(p, j), size_bytes(type)));
     }
   }
   if (integers) {
-    multiply_int8(reinterpret_cast<std::int32_t*>(c), a, b, gemv ? 1 : m, n, call.k, kf);
+    const std::uint32_t count = gemv ? 1 : m;
+    const auto value = [&](const std::uint8_t* at, std::uint32_t p) {
+      return static_cast<std::int8_t>(bits == 4 ? int4_of(*at, p % 2) : load<std::int8_t>(at));
+    };
+    static thread_local std::vector<std::int8_t> whole_left, whole_right;
+    whole_left.resize(std::size_t{count} * call.k);
+    whole_right.resize(std::size_t{n} * call.k);
+    for (std::uint32_t r = 0; r < count; ++r) {
+      for (std::uint32_t p = 0; p < call.k; ++p) whole_left[std::size_t{r} * call.k + p] = value(a + a_at(r, p), p);
+    }
+    for (std::uint32_t j = 0; j < n; ++j) {
+      for (std::uint32_t p = 0; p < call.k; ++p)
+        whole_right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + b_at(p, j), p);
+    }
+    multiply_integers(reinterpret_cast<std::int32_t*>(c), whole_left.data(), whole_right.data(), count, m, n, call.k);
   } else {
     const bool chop = core().cube.hf32_toward_zero;
     const auto value = [&](const std::uint8_t* at) {

@@ -86,11 +86,15 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
     });
   }
   Instruction i(pipe, instruction, site);
+  i.take_int4();
   if (!w)
     i.refuse(Kind::Limit, format("%s: the 910B has no path from %s to %s", instruction, name(src.space), name(dst.space)),
              "go by way of GM");
   if (b.count > 4095)
     i.refuse(Kind::Limit, format("%s: blockCount %u, at most 4095 are possible", instruction, b.count), "split the copy");
+  if (pad && pad->splits_byte)
+    i.refuse(Kind::Alignment, "DataCopyPad: an odd number of int4b_t to pad with, which ends inside a byte",
+             "pad with an even number");
   check_local_alignment(i, dst, src);
   if (!w || b.count == 0 || b.bytes == 0) return;  // nothing to copy is no error
   const std::uint64_t left = pad ? pad->left_bytes : 0;

@@ -260,7 +260,7 @@ const char* name(Space space) {
 }
 const char* name(DType dtype) {
   constexpr const char* kNames[] = {"int8",  "uint8",  "int16", "uint16",   "int32", "uint32",
-                                    "int64", "uint64", "half",  "bfloat16", "float"};
+                                    "int64", "uint64", "half",  "bfloat16", "float", "int4"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -102,9 +102,6 @@ enum class GatherMaskMode : std::uint8_t { VERSION_V1, VERSION_V2 };
 enum class CO2Layout : std::uint8_t { NZ, ROW_MAJOR };
 enum QuantMode_t { NoQuant, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8_PRE, VQF322B8_PRE, REQ8, VREQ8 };
 
-// Two to a byte. The twin has no tensors of it: their element type is incomplete, and the compiler says which.
-struct int4b_t;
-
 constexpr std::int32_t MASK_PLACEHOLDER = -1;
 inline std::uint64_t MASK_PLACEHOLDER_LIST[2] = {~0ull, ~0ull};
 constexpr std::uint32_t DEFAULT_C0_SIZE = 32;

@@ -55,27 +55,35 @@ struct Nd2NzParams {
 };
 
 namespace detail {
-inline ::twin::Blocks plain(std::uint64_t bytes) { return {1, bytes, 0, 0}; }
+template <class T>
+::twin::Blocks plain(std::uint32_t count) {
+  return {1, ::twin::bytes_of<T>(count), 0, 0};
+}
 inline ::twin::Blocks plain(const DataCopyParams& p) {
   const std::uint64_t length = std::uint64_t{p.blockLen} * 32;
   return {p.blockCount, length, length + std::uint64_t{p.srcStride} * 32, length + std::uint64_t{p.dstStride} * 32};
 }
+template <class T>
+std::uint64_t padding_bits(T value) {
+  return bits_of(value);
+}
+inline std::uint64_t padding_bits(int4b_t value) { return (std::int8_t(value) & 15) * 0x11u; }  // a byte of two
 }  // namespace detail
 
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const std::uint32_t count,
                        Site site = Site::here()) {
-  ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
+  ::twin::move_blocks(dst.view(), src.view(), detail::plain<T>(count), site);
 }
 template <class T>
 TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count,
                        Site site = Site::here()) {
-  ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
+  ::twin::move_blocks(dst.view(), src.view(), detail::plain<T>(count), site);
 }
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t count,
                        Site site = Site::here()) {
-  ::twin::move_blocks(dst.view(), src.view(), detail::plain(std::uint64_t{count} * sizeof(T)), site);
+  ::twin::move_blocks(dst.view(), src.view(), detail::plain<T>(count), site);
 }
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p,
@@ -104,12 +112,14 @@ TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, co
 template <class T>
 TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& p,
                           const DataCopyPadExtParams<T>& pad, Site site = Site::here()) {
-  const std::uint64_t left = pad.leftPadding * sizeof(T), right = pad.rightPadding * sizeof(T);
+  const std::uint64_t left = ::twin::bytes_of<T>(pad.leftPadding), right = ::twin::bytes_of<T>(pad.rightPadding);
   const std::uint64_t filled = (left + p.blockLen + right + 31) / 32 * 32;
   ::twin::move_padded_in(
       dst.view(), src.view(),
       {p.blockCount, p.blockLen, std::uint64_t{p.blockLen} + p.srcStride, filled + std::uint64_t{p.dstStride} * 32},
-      {left, right, pad.isPad, detail::bits_of(pad.paddingValue)}, site);
+      {left, right, pad.isPad, detail::padding_bits(pad.paddingValue),
+       ::twin::splits_byte<T>(pad.leftPadding) || ::twin::splits_byte<T>(pad.rightPadding)},
+      site);
 }
 template <class T>
 TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& p,

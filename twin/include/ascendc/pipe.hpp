@@ -80,7 +80,7 @@ class TBuf {
   TWIN_API LocalTensor<T> GetWithOffset(std::uint32_t size, std::uint32_t offset_bytes) const {
     ::twin::View part = view_;
     part.addr += offset_bytes;
-    part.bytes = std::uint64_t{size} * sizeof(T);
+    part.bytes = ::twin::bytes_of<T>(size);
     return LocalTensor<T>(part, position);
   }
   TWIN_API std::uint32_t GetBufLen() const { return static_cast<std::uint32_t>(view_.bytes); }

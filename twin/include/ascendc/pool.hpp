@@ -105,7 +105,7 @@ class LocalMemAllocator {
   template <class T>
   LocalTensor<T> take(TPosition position, std::uint32_t count, Site site) {
     const LocalTensor<T> tensor(position, next_, count, site);
-    next_ += (count * static_cast<std::uint32_t>(sizeof(T)) + 31) / 32 * 32;
+    next_ += (static_cast<std::uint32_t>(::twin::bytes_of<T>(count)) + 31) / 32 * 32;
     return tensor;
   }
   static constexpr TPosition kPosition = detail::position_of(hard);

@@ -10,20 +10,32 @@ namespace AscendC {
 template <class T>
 class ElementReference {
  public:
-  ElementReference(const ::twin::View& view, std::uint64_t offset, Site site) : view_(view), offset_(offset), site_(site) {}
+  ElementReference(const ::twin::View& view, std::uint64_t index, Site site) : view_(view), index_(index), site_(site) {}
   operator T() const {  // NOLINT: stands for the element
-    T value;
-    ::twin::scalar_load(view_, offset_, &value, sizeof(T), site_);
-    return value;
+    if constexpr (kHalfAByte) {
+      std::int8_t both = 0;
+      ::twin::scalar_load(view_, index_ / 2, &both, 1, site_);
+      return T(both >> (index_ % 2 * 4));
+    } else {
+      T value;
+      ::twin::scalar_load(view_, index_ * sizeof(T), &value, sizeof(T), site_);
+      return value;
+    }
   }
   ElementReference& operator=(T value) {
-    ::twin::scalar_store(view_, offset_, &value, sizeof(T), site_);
+    if constexpr (kHalfAByte) {
+      const auto both = static_cast<std::uint8_t>((std::int8_t(value) & 15) * 0x11);
+      ::twin::scalar_store(view_, index_ / 2, &both, 1, site_, index_ % 2 ? 0x0f : 0xf0);
+    } else {
+      ::twin::scalar_store(view_, index_ * sizeof(T), &value, sizeof(T), site_);
+    }
     return *this;
   }
 
  private:
+  static constexpr bool kHalfAByte = ::twin::DTypeOf<T>::kValue == ::twin::DType::I4;
   ::twin::View view_;
-  std::uint64_t offset_;
+  std::uint64_t index_;
   Site site_;
 };
 
@@ -49,28 +61,30 @@ class GlobalTensor {
   GlobalTensor() { view_.space = ::twin::Space::GM, view_.dtype = ::twin::DTypeOf<T>::kValue; }
   TWIN_API void SetGlobalBuffer(__gm__ T* buffer, std::uint64_t size, Site site = Site::here()) {
     view_.addr = reinterpret_cast<std::uint64_t>(buffer);
-    view_.bytes = size * sizeof(T);
+    view_.bytes = ::twin::bytes_of<T>(size);
     view_.tensor = ::twin::declare_tensor("GlobalTensor", view_.space, ::twin::Maker::Static, 0, 0, site);
   }
   TWIN_API void SetGlobalBuffer(__gm__ T* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
   TWIN_API __gm__ T* GetPhyAddr() const { return reinterpret_cast<__gm__ T*>(view_.addr); }
-  TWIN_API __gm__ T* GetPhyAddr(std::uint64_t offset) const { return GetPhyAddr() + offset; }
-  TWIN_API std::uint64_t GetSize() const { return view_.bytes / sizeof(T); }
+  TWIN_API __gm__ T* GetPhyAddr(std::uint64_t offset) const {
+    return reinterpret_cast<__gm__ T*>(view_.addr + ::twin::offset_of<T>(offset));
+  }
+  TWIN_API std::uint64_t GetSize() const { return ::twin::elements_in<T>(view_.bytes); }
   TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
   TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
   TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
-    return ElementReference<T>(view_, index * sizeof(T), site);
+    return ElementReference<T>(view_, index, site);
   }
   TWIN_API void SetValue(std::uint64_t index, T value, Site site = Site::here()) {
-    ElementReference<T>(view_, index * sizeof(T), site) = value;
+    ElementReference<T>(view_, index, site) = value;
   }
-  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const {
-    return {view_, index * sizeof(T), site};
-  }
+  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const { return {view_, index, site}; }
   GlobalTensor operator[](std::uint64_t offset) const {
     GlobalTensor part = *this;
-    part.view_.addr += offset * sizeof(T);
-    if (view_.bytes) part.view_.bytes = view_.bytes > offset * sizeof(T) ? view_.bytes - offset * sizeof(T) : kNothing;
+    const std::uint64_t step = ::twin::offset_of<T>(offset);
+    part.view_.addr += step;
+    if (view_.bytes) part.view_.bytes = view_.bytes > step ? view_.bytes - step : kNothing;
+    part.view_.splits_byte |= ::twin::splits_byte<T>(offset);
     return part;
   }
   template <class U>
@@ -107,37 +121,37 @@ class LocalTensor {
     view_.space = detail::space_of(position);
     view_.dtype = ::twin::DTypeOf<T>::kValue;
     view_.addr = addr;
-    view_.bytes = std::uint64_t{count} * sizeof(T);
+    view_.bytes = ::twin::bytes_of<T>(count);
     view_.tensor =
         ::twin::declare_tensor(detail::name_of(position), view_.space, ::twin::Maker::Static, view_.addr, view_.bytes, site);
   }
   TWIN_API T GetValue(std::uint32_t index, Site site = Site::here()) const {
-    return ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site);
+    return ElementReference<T>(view_, index, site);
   }
   template <class V>
   TWIN_API void SetValue(std::uint32_t index, V value, Site site = Site::here()) const {
-    ElementReference<T>(view_, std::uint64_t{index} * sizeof(T), site) = static_cast<T>(value);
+    ElementReference<T>(view_, index, site) = static_cast<T>(value);
   }
-  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const {
-    return {view_, std::uint64_t{index} * sizeof(T), site};
-  }
+  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const { return {view_, index, site}; }
   LocalTensor operator[](std::uint32_t offset) const {
     LocalTensor part = *this;
-    part.view_.addr += std::uint64_t{offset} * sizeof(T);
-    part.view_.bytes = view_.bytes > std::uint64_t{offset} * sizeof(T) ? view_.bytes - std::uint64_t{offset} * sizeof(T) : 1;
+    const std::uint64_t step = ::twin::offset_of<T>(offset);
+    part.view_.addr += step;
+    part.view_.bytes = view_.bytes > step ? view_.bytes - step : 1;
+    part.view_.splits_byte |= ::twin::splits_byte<T>(offset);
     return part;
   }
   template <class U>
   LocalTensor<U> ReinterpretCast() const {
     return LocalTensor<U>(view_, position_);
   }
-  TWIN_API std::uint32_t GetSize() const { return static_cast<std::uint32_t>(view_.bytes / sizeof(T)); }
+  TWIN_API std::uint32_t GetSize() const { return static_cast<std::uint32_t>(::twin::elements_in<T>(view_.bytes)); }
   TWIN_API std::uint32_t GetLength() const { return static_cast<std::uint32_t>(view_.bytes); }
-  TWIN_API void SetSize(std::uint32_t size) { view_.bytes = std::uint64_t{size} * sizeof(T); }
+  TWIN_API void SetSize(std::uint32_t size) { view_.bytes = ::twin::bytes_of<T>(size); }
   TWIN_API TPosition GetPosition() const { return position_; }
   // What is read or written through the pointer the twin does not see.
   TWIN_API T* GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
-    return reinterpret_cast<T*>(::twin::local_pointer(view_, site)) + offset;
+    return reinterpret_cast<T*>(::twin::local_pointer(view_, site) + ::twin::offset_of<T>(offset));
   }
   TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
   TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
@@ -145,7 +159,8 @@ class LocalTensor {
   // This tensor begins so many elements of its own behind another one.
   template <class U>
   TWIN_API void SetAddrWithOffset(LocalTensor<U>& src, std::uint32_t offset) {
-    view_.addr = src.view().addr + std::uint64_t{offset} * sizeof(T);
+    view_.addr = src.view().addr + ::twin::offset_of<T>(offset);
+    view_.splits_byte = ::twin::splits_byte<T>(offset);
     view_.space = src.view().space;
     view_.buffer = src.view().buffer;
     view_.generation = src.view().generation;

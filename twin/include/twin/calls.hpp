@@ -89,8 +89,9 @@ struct Blocks {
 void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site);
 struct Pad {
   std::uint64_t left_bytes = 0, right_bytes = 0;
-  bool given = false;       // with a value
-  std::uint64_t value = 0;  // bits of an element
+  bool given = false;        // with a value
+  std::uint64_t value = 0;   // bits of an element; of I4, a byte of two
+  bool splits_byte = false;  // a side has an odd number of I4
 };
 void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site);
 void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Site site);

@@ -42,7 +42,9 @@ std::uint32_t declare_tensor(const char* what, Space space, Maker maker, std::ui
 // ---- the scalar pipe ----
 // Copies size bytes between `value` and the tensor, through the scalar unit.
 void scalar_load(const View& view, std::uint64_t offset_bytes, void* value, std::uint32_t size_bytes, Site site);
-void scalar_store(const View& view, std::uint64_t offset_bytes, const void* value, std::uint32_t size_bytes, Site site);
+// keep: bits of a single byte that the store leaves as they are.
+void scalar_store(const View& view, std::uint64_t offset_bytes, const void* value, std::uint32_t size_bytes, Site site,
+                  std::uint8_t keep = 0);
 void cache_clean(const View& view, bool whole_cache, Site site);  // DataCacheCleanAndInvalid
 void data_sync_barrier(Site site);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "twin/half.hpp"
+#include "twin/int4.hpp"
 
 namespace twin {
 
@@ -21,12 +22,14 @@ const char* name(Space space);
 
 enum class CoreKind : std::uint8_t { AIV, AIC };
 
-enum class DType : std::uint8_t { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32 };
+enum class DType : std::uint8_t { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, I4 };
 inline constexpr std::uint32_t bit(DType dtype) { return 1u << static_cast<int>(dtype); }
+// Of I4, the byte that holds two of them.
 inline constexpr std::uint32_t size_bytes(DType dtype) {
-  constexpr std::uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4};
+  constexpr std::uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 1};
   return kBytes[static_cast<int>(dtype)];
 }
+inline constexpr std::uint32_t size_bits(DType dtype) { return dtype == DType::I4 ? 4 : size_bytes(dtype) * 8; }
 const char* name(DType dtype);
 
 template <class T>
@@ -48,7 +51,27 @@ TWIN_DTYPE(std::uint64_t, U64)
 TWIN_DTYPE(half, F16)
 TWIN_DTYPE(bfloat16_t, BF16)
 TWIN_DTYPE(float, F32)
+TWIN_DTYPE(AscendC::int4b_t, I4)
 #undef TWIN_DTYPE
+
+// The bytes that so many elements take, the byte in which one begins, and the elements in so many bytes.
+template <class T>
+constexpr std::uint64_t bytes_of(std::uint64_t count) {
+  return DTypeOf<T>::kValue == DType::I4 ? (count + 1) / 2 : count * sizeof(T);
+}
+template <class T>
+constexpr std::uint64_t offset_of(std::uint64_t index) {
+  return DTypeOf<T>::kValue == DType::I4 ? index / 2 : index * sizeof(T);
+}
+template <class T>
+constexpr std::uint64_t elements_in(std::uint64_t bytes) {
+  return DTypeOf<T>::kValue == DType::I4 ? bytes * 2 : bytes / sizeof(T);
+}
+// Whether it begins inside that byte.
+template <class T>
+constexpr bool splits_byte(std::uint64_t index) {
+  return DTypeOf<T>::kValue == DType::I4 && index % 2 != 0;
+}
 
 // A line of kernel code. As a default argument it is the line of the call, in GCC and in clang, from C++17 on.
 struct Site {
@@ -69,6 +92,7 @@ struct View {
   std::uint32_t generation = 0;  // of that buffer when it was allocated
   std::uint8_t cache_hint = 0;   // 1: CACHE_MODE_DISABLE
   std::uint32_t tensor = 0;      // the tensor that it is, or is a part of (declare_tensor); 0: unknown
+  bool splits_byte = false;      // I4: it begins with the second of a byte's two, where nothing can begin
 };
 
 }  // namespace twin

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cast_int4.hpp"
+
+#include <array>
+
+#include "rounding.hpp"
+
+namespace twin {
+namespace {
+
+int to_int4(half value, Round mode) {
+  const double x = value;
+  return std::isnan(x) ? 0 : static_cast<int>(std::clamp(round_to_integer(x, mode), -8.0, 7.0));
+}
+
+}  // namespace
+
+void check_cast_int4(Instruction& i, const Lanes& lanes, const View& dst, Round mode) {
+  if (dst.dtype == DType::I4 && mode == Round::Odd)
+    i.refuse(Kind::Limit, "Cast to int4b_t: CAST_ODD rounds floats to halves only", "CAST_RINT, or another mode");
+  if (lanes.form == Lanes::Count && lanes.count % 2)
+    i.refuse(Kind::Limit, format("Cast of %u int4b_t: the count must be even, whole bytes", lanes.count),
+             "one more, or one less");
+}
+
+namespace {
+
+// A run of the four-bit operand begins with its first byte's first element, or with the second if its first lane is odd.
+void widen(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const Run& r) {
+  static const auto halves = [] {
+    std::array<std::uint16_t, 16> all{};
+    for (unsigned v = 0; v < 16; ++v)
+      all[v] = float_to_half(static_cast<float>(int4_of(static_cast<std::uint8_t>(v), false)));
+    return all;
+  }();
+  const std::uint64_t od = r.offset[0], oa = r.offset[1], odd = r.lane % 2;
+  const bool clean = ss.clean(oa, bytes_of_run(r, 4));
+  for (std::uint64_t k = r.n; k-- > 0;) {  // from the end: the halves may lie over what they are made from
+    const std::uint64_t at = oa + (odd + k) / 2;
+    store(d + od + k * 2, halves[a[at] >> ((odd + k) % 2 * 4) & 15]);
+    if (!clean) ds.set(od + k * 2, 2, ss.of(at, 1));
+  }
+  if (clean) ds.set(od, std::uint64_t{r.n} * 2, kDefined);
+}
+
+void narrow(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const Run& r, Round mode) {
+  const std::uint64_t oa = r.offset[1], odd = r.lane % 2;
+  std::uint8_t state = kDefined;  // of a byte: that of both elements, or of the one that is written
+  for (std::uint64_t k = 0; k < r.n; ++k) {
+    const std::uint64_t at = r.offset[0] + (odd + k) / 2;
+    const bool second = (odd + k) % 2;
+    const int value = to_int4(load<half>(a + oa + k * 2), mode);
+    state = meet(second ? state : kDefined, ss.of(oa + k * 2, 2));
+    d[at] = with_int4(d[at], second, value);
+    ds.set(at, 1, state);
+  }
+}
+
+}  // namespace
+
+void cast_int4(Instruction& i, const View& dst, const View& src, const std::vector<Run>& runs, Round mode) {
+  States ds(i, dst), ss(i, src);
+  std::uint8_t* const d = i.bytes(dst);
+  const std::uint8_t* const a = i.bytes(src);
+  if (src.dtype == DType::I4) {
+    for (std::size_t n = runs.size(); n-- > 0;) widen(ds, ss, d, a, runs[n]);
+  } else {
+    for (const Run& r : runs) narrow(ds, ss, d, a, r, mode);
+  }
+}
+
+}  // namespace twin
