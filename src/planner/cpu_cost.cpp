@@ -12,9 +12,13 @@ namespace {
 // Shares of the peaks that the kernels reach, as `tessera bench` measures them on long problems.
 constexpr double kComputeShare = 0.75;
 constexpr double kReadShare = 0.85;
+// Decode from L2: 33 cycles for 16 of pair products (docs/decode.md), 39 for 32 of float products.
+constexpr double kDecodePairShare = 0.48;
 
-double flops_rate(const Problem& p, const CpuModel& model) {
-  return kComputeShare * model.flops_per_core[static_cast<int>(p.dtype)];
+double flops_rate(const Problem& p, const CpuModel& model, Kernel kernel) {
+  const auto dtype = static_cast<int>(p.dtype);
+  const bool pairs = model.flops_per_core[dtype] > model.flops_per_core[static_cast<int>(DType::f32)];
+  return (kernel == Kernel::decode && pairs ? kDecodePairShare : kComputeShare) * model.flops_per_core[dtype];
 }
 
 struct ReadRate {
@@ -34,6 +38,12 @@ ReadRate read_rate(const CpuModel& model, const CpuPlan& plan) {
   return {"DRAM", kReadShare * model.dram_bytes_per_s_per_core, kReadShare * model.dram_bytes_per_s};
 }
 
+/// One sequence of prefill outweighs the decodes beside it.
+Kernel kernel_of_most_work(const CpuPlan& plan) {
+  const auto prefills = [](const SequencePlan& s) { return s.kernel == Kernel::prefill; };
+  return std::any_of(plan.sequences.begin(), plan.sequences.end(), prefills) ? Kernel::prefill : Kernel::decode;
+}
+
 struct Seconds {
   double compute, memory, overhead;
 };
@@ -42,14 +52,16 @@ Seconds seconds(const Problem& p, const CpuModel& model, const CpuPlan& plan, in
   const double busy = std::min(threads, std::max(model.cores, 1));
   const ReadRate rate = read_rate(model, plan);
   const double forks = plan.num_merge_items > 0 ? 2 : 1;
-  return {plan.flops / (flops_rate(p, model) * busy), plan.bytes / std::min(rate.one_core * busy, rate.all_cores),
+  return {plan.flops / (flops_rate(p, model, kernel_of_most_work(plan)) * busy),
+          plan.bytes / std::min(rate.one_core * busy, rate.all_cores),
           threads > 1 ? forks * model.fork_join_s * std::log2(threads) : model.item_s};
 }
 
-double item_seconds(const Problem& p, const CpuModel& model, const CpuPlan& plan, double pairs, double keys, double heads) {
+double item_seconds(const Problem& p, const CpuModel& model, const CpuPlan& plan, Kernel kernel, double pairs, double keys,
+                    double heads) {
   const double dims = static_cast<double>(p.head_dim_qk + p.head_dim_v);
   const double group = static_cast<double>(p.num_q_heads) / static_cast<double>(p.num_kv_heads);
-  const double compute = 2 * dims * group * pairs * heads / flops_rate(p, model);
+  const double compute = 2 * dims * group * pairs * heads / flops_rate(p, model, kernel);
   const double memory = dims * static_cast<double>(size_of(p.dtype)) * keys * heads / read_rate(model, plan).one_core;
   return std::max(compute, memory) + model.item_s;
 }
@@ -70,7 +82,7 @@ double range_seconds(const Problem& p, const CpuModel& model, const CpuPlan& pla
   const double rows_share =
       static_cast<double>(item.row_end - item.row_begin) / static_cast<double>((query_end - query_begin) * group);
   const double pairs = v.pairs(query_begin, query_end) * keys / visible * rows_share;
-  return item_seconds(p, model, plan, pairs, keys, item.kv_head_end - item.kv_head_begin);
+  return item_seconds(p, model, plan, s.kernel, pairs, keys, item.kv_head_end - item.kv_head_begin);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <string>
 
@@ -27,6 +28,10 @@ constexpr std::int64_t kSpreadMaxRows = 128;
 // What follows only shapes the schedule.
 constexpr std::int64_t kItemsPerThread = 4;  // of unequal cost, costliest first: the last one ends within 1/8 of the rest
 constexpr std::int64_t kStreamedItemsPerThread = 4;  // 2 to 8 differ by a few percent; heads together read memory in order
+// Small problems have an item a thread: two threads take 25 us for 512 keys (bf16, 32/8 heads) with one item each, 34 with
+// four. What a thread has read it then finds in its L2 the next time, and an item's begin is not free.
+constexpr double kLeastItemSeconds = 80e-6;
+constexpr double kMostShare = 1.25;  // of an item over a thread's part of the whole, unless it cannot be cut further
 // bf16 causal 4096, two threads: 256 rows 0.73 of the peak, 512 rows 0.84 (means of two noisy runs)
 constexpr std::int64_t kMaxRowTile = 512, kMinRowTile = 64;
 constexpr std::int64_t kMergeRows = 8;
@@ -74,6 +79,25 @@ struct Totals {
 
 bool is_streamed(const SequencePlan& s) { return s.kernel == Kernel::decode || s.split == Split::spread; }
 
+/// Rows of all heads lie side by side, or their parts of a page do: an item covers as many heads as leave enough items.
+std::int32_t heads_an_item(const Problem& p, const CpuModel& model, int threads, double cells, CpuPlan& plan) {
+  if (threads == 1) return static_cast<std::int32_t>(p.num_kv_heads);
+  const double part = plan.serial_s / threads;
+  const double items = std::clamp(std::floor(part / kLeastItemSeconds), 1.0, static_cast<double>(kStreamedItemsPerThread));
+  auto heads = static_cast<std::int32_t>(std::clamp(cells / (items * threads), 1.0, static_cast<double>(p.num_kv_heads)));
+  const auto costliest = [&] {
+    double seconds = 0;
+    for (SequencePlan& s : plan.sequences) {
+      if (!is_streamed(s)) continue;
+      s.heads_per_item = heads;
+      seconds = std::max(seconds, costliest_item(p, model, plan, s));
+    }
+    return seconds;
+  };
+  while (heads > 1 && costliest() > kMostShare * part) heads = (heads + 1) / 2;
+  return heads;
+}
+
 /// Row tiles and heads an item, from what all sequences offer and the number of threads to feed.
 void shape_items(const Problem& p, const CpuModel& model, int threads, CpuPlan& plan) {
   Totals totals;
@@ -90,10 +114,7 @@ void shape_items(const Problem& p, const CpuModel& model, int threads, CpuPlan& 
          totals.tiled_rows / static_cast<double>(row_tile) < static_cast<double>(kItemsPerThread * threads)) {
     row_tile = std::max(kMinRowTile, row_tile / 2);
   }
-  // Rows of all heads lie side by side, or their parts of a page do: an item covers as many heads as leave enough items.
-  const std::int64_t items = threads > 1 ? kStreamedItemsPerThread * threads : 1;
-  const double share = totals.streamed_cells / static_cast<double>(items);
-  const auto heads = static_cast<std::int32_t>(std::clamp(share, 1.0, static_cast<double>(p.num_kv_heads)));
+  const auto heads = heads_an_item(p, model, threads, totals.streamed_cells, plan);
 
   for (SequencePlan& s : plan.sequences) {
     if (!is_streamed(s)) {

@@ -205,9 +205,26 @@ CpuPlan plan_of(const char* text, int threads = 2) {
 }
 
 TEST(CpuPlan, SmallProblemsStayOnOneThread) {
-  EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv128").threads, 1);
+  EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv64").threads, 1);
+  EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv512").threads, 2);
   EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv100000").threads, 2);
   EXPECT_EQ(plan_of("bf16 hq8 hkv2 d128 sq1024 skv1024 causal").threads, 2);
+}
+
+TEST(CpuPlan, SmallDecodesHaveAnItemAThread) {
+  EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv512").num_items, 2);
+  EXPECT_EQ(plan_of("bf16 b64 hq32 hkv8 d128 sq1 skv64").num_items, 64);
+}
+
+TEST(CpuPlan, ALongSequenceIsCutFinerThanItsNeighbours) {
+  Problem p = *Problem::parse("bf16 b2 hq32 hkv8 d128 sq1 skv1000");
+  p.seqlens_kv = {10, 1000};
+  CpuModel model;
+  model.cores = 2;
+  const CpuPlan plan = *plan_cpu(p, {}, model, 2);
+  double seconds = 0;
+  for (std::int64_t i = 0; i < plan.num_items; ++i) seconds += item_cost(plan, p, model, i);
+  EXPECT_LE(item_cost(plan, p, model, 0), 0.65 * seconds);
 }
 
 TEST(CpuPlan, WorkspaceDoesNotGrowWithSqTimesSk) {

@@ -24,7 +24,7 @@ struct CpuModel {
 
   // What a second thread costs: oneTBB wakes a spinning worker in 1 to 3 us and joins it in another; a sleeping one takes
   // 10 to 50 us on a virtual machine. docs/planner.md has the fit.
-  double fork_join_s = 5e-6;  // of two threads; times log2 of their number
+  double fork_join_s = 3e-6;  // of two threads; times log2 of their number
   double item_s = 0.3e-6;     // fetch, decode and set up one work item
 };
 
