@@ -24,7 +24,7 @@ LocalTensor<T> ub(int k) {
 }
 
 // One kind of instruction, over and over, as kernels use it: a barrier between dependent ones.
-enum Op { kAdd, kAdds, kMuls, kExp, kMax };
+enum Op { kAdd, kAdds, kMuls, kExp, kLn, kSqrt, kRsqrt, kDiv, kMax };
 template <Op kOp, class T>
 void vectors(GM_ADDR) {
   const LocalTensor<T> a = ub<T>(0), b = ub<T>(1), c = ub<T>(2);
@@ -37,6 +37,10 @@ void vectors(GM_ADDR) {
     if (kOp == kAdds) Adds(c, a, T(2.0f), count);
     if (kOp == kMuls) Muls(c, a, T(2.0f), count);
     if (kOp == kExp) Exp(c, a, count);
+    if (kOp == kLn) Ln(c, a, count);
+    if (kOp == kSqrt) Sqrt(c, a, count);
+    if (kOp == kRsqrt) Rsqrt(c, a, count);
+    if (kOp == kDiv) Div(c, a, b, count);
     if (kOp == kMax) Max(c, a, b, count);
   }
 }
@@ -206,8 +210,16 @@ int main(int argc, char** argv) {
   report_vectors<kMax>("Max");
   report_vectors<kMuls>("Muls");
   report_vectors<kExp>("Exp");
+  report_vectors<kLn>("Ln");
+  report_vectors<kSqrt>("Sqrt");
+  report_vectors<kRsqrt>("Rsqrt");
+  report_vectors<kDiv>("Div");
   report_vectors<kAdd, half>("Add");
   report_vectors<kExp, half>("Exp");
+  report_vectors<kLn, half>("Ln");
+  report_vectors<kSqrt, half>("Sqrt");
+  report_vectors<kRsqrt, half>("Rsqrt");
+  report_vectors<kDiv, half>("Div");
   std::printf("  Mmad of 128 x 128 x 128 halves  %.1f GFLOP/s\n", 400 * 2.0 * kT * kT * kT / best([] {
                                                                     LAUNCH(products, 1, AicOnly)
                                                                     (nullptr);

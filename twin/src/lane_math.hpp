@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "float_math.hpp"
 #include "twin/types.hpp"
 
 namespace twin::lane {
@@ -42,8 +43,6 @@ C relu(C a) {
   return a > 0 ? a : C(0);
 }
 inline float magnitude(float a) { return std::fabs(a); }
-inline float exponential(float a) { return std::exp(a); }
-inline float logarithm(float a) { return std::log(a); }
 inline float root(float a) { return std::sqrt(a); }
 template <class C>
 C as_bits(C a) {

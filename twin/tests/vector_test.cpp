@@ -137,8 +137,8 @@ T model(const std::string& op, C a, C b, C d) {
   } else {
     if (op == "Div") r = a / b;
     if (op == "Abs") r = std::fabs(a);
-    if (op == "Exp") r = std::exp(a);
-    if (op == "Ln") r = std::log(a);
+    if (op == "Exp") r = static_cast<float>(std::exp(static_cast<double>(a)));
+    if (op == "Ln") r = static_cast<float>(std::log(static_cast<double>(a)));
     if (op == "Sqrt") r = std::sqrt(a);
     if (op == "Rsqrt") r = 1 / std::sqrt(a);
     if (op == "Reciprocal") r = 1 / a;
