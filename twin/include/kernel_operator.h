@@ -12,6 +12,7 @@
 #include "ascendc/matrices.hpp"
 #include "ascendc/norm.hpp"
 #include "ascendc/pool.hpp"
+#include "ascendc/quant.hpp"
 #include "ascendc/raw.hpp"
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"

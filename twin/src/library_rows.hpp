@@ -47,7 +47,7 @@ class Operands {
 
   void declare(const View* v, std::uint64_t elements, const char* what, Role role) {
     if (!v || !elements) return;
-    const std::uint64_t bytes = elements * size_bytes(v->dtype);
+    const std::uint64_t bytes = (elements * size_bits(v->dtype) + 7) / 8;
     i_.require_aligned(*v, kBlockBytes, what);
     if (role == Role::Read) {
       i_.read(*v, 0, bytes);
@@ -81,6 +81,10 @@ class Numbers {
  public:
   Numbers(Instruction& i, const View& v) : bytes_(i.bytes(v)), states_(i, v), dtype_(v.dtype), size_(size_bytes(v.dtype)) {}
   double get(std::uint64_t k, std::uint8_t* state) {
+    if (dtype_ == DType::I4) {
+      *state = meet(*state, states_.of(k / 2, 1));
+      return int4_of(bytes_[k / 2], k % 2);
+    }
     *state = meet(*state, states_.of(k * size_, size_));
     return library::get(bytes_ + k * size_, dtype_);
   }

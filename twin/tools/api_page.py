@@ -10,7 +10,7 @@ INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"),
-          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("softmax.hpp", "Softmax"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
+          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("quant.hpp", "Library: quantisation"), ("softmax.hpp", "Softmax"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
 
@@ -45,6 +45,7 @@ def page():
             "public. Their cost is a number of vector instructions that such a sequence takes: assumed.", "",
             ", ".join(f"`{n}`" for n, _ in sorted(rows)) + " (half and float" + "".join(f"; {n} also " + ", ".join(TYPES[t.strip()] for t in types.split("|") if t.strip() not in ("kF16", "kF32"))
                                                                                      for n, types in rows if len(types.split("|")) > 2) + ").", "",
+            "`AscendQuant` rounds each of its steps to half and `AscendAntiQuant` to half or, for bfloat16, to float, in the order that the reference gives; `AscendDequant` multiplies in float.", "",
             "`GetSystemCycle` grows with every instruction of the core, but is no time: the model computes time after the run."]
     for header, title in GROUPS:
         names = functions((INCLUDE / "ascendc" / header).read_text())
