@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "host_lock.hpp"
 
 namespace {
 
@@ -56,11 +57,13 @@ aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
 aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
 
 aclError aclrtMalloc(void** pointer, std::size_t size, aclrtMemMallocPolicy) {
+  const twin::HostLock lock;
   if (!pointer || size == 0) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMalloc: devPtr is null or size is 0");
   *pointer = twin::GlobalMemory::get().allocate(size, "aclrtMalloc");
   return *pointer ? ACL_SUCCESS : acl_fail(ACL_ERROR_BAD_ALLOC, twin::format("aclrtMalloc: no memory for %zu bytes", size));
 }
 aclError aclrtFree(void* pointer) {
+  const twin::HostLock lock;
   return twin::GlobalMemory::get().release(pointer)
              ? ACL_SUCCESS
              : acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: not a live pointer of aclrtMalloc");
@@ -75,6 +78,7 @@ aclError aclrtFreeHost(void* pointer) {
   return ACL_SUCCESS;
 }
 aclError aclrtMemcpy(void* dst, std::size_t room, const void* src, std::size_t count, aclrtMemcpyKind kind) {
+  const twin::HostLock lock;
   if (!dst || !src) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemcpy: a pointer is null");
   if (count > room)
     return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy: count %zu is more than destMax %zu", count, room));
@@ -93,6 +97,7 @@ aclError aclrtMemcpyAsync(void* dst, std::size_t room, const void* src, std::siz
   return aclrtMemcpy(dst, room, src, count, kind);
 }
 aclError aclrtMemset(void* pointer, std::size_t room, std::int32_t value, std::size_t count) {
+  const twin::HostLock lock;
   if (count > room)
     return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemset: count %zu is more than maxCount %zu", count, room));
   if (!on_device(pointer, count)) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtMemset: not inside device memory");
@@ -111,10 +116,14 @@ namespace AscendC {
 
 // The vendor's CPU mode lets the host write into this memory directly, so its bytes count as written.
 void* GmAlloc(std::size_t size) {
+  const twin::HostLock lock;
   void* pointer = twin::GlobalMemory::get().allocate(size, "GmAlloc");
   if (pointer) twin::GlobalMemory::get().mark_defined(pointer, size);
   return pointer;
 }
-void GmFree(void* pointer) { twin::GlobalMemory::get().release(pointer); }
+void GmFree(void* pointer) {
+  const twin::HostLock lock;
+  twin::GlobalMemory::get().release(pointer);
+}
 
 }  // namespace AscendC

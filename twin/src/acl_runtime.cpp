@@ -6,6 +6,7 @@
 #include "acl.hpp"
 #include "device.hpp"
 #include "engine.hpp"
+#include "host_lock.hpp"
 #include "tiling/platform/platform_ascendc.h"
 
 namespace {
@@ -30,6 +31,7 @@ aclError no_event(const char* function) {
 int only_context;
 
 const twin::Device& device() {
+  const twin::HostLock lock;
   std::string error;
   const twin::Device* d = twin::find_device(twin::settings().device, &error);
   if (!d) {
@@ -78,16 +80,19 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, std::uint32_t, std::ui
 aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, std::int32_t) { return ACL_SUCCESS; }
 aclError aclrtStreamWaitEvent(aclrtStream, aclrtEvent event) {
+  const twin::HostLock lock;
   return event_of(event) ? ACL_SUCCESS : no_event("aclrtStreamWaitEvent");
 }
 
 aclError aclrtCreateEvent(aclrtEvent* event) {
+  const twin::HostLock lock;
   if (!event) return acl_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateEvent: event is null");
   *event = *events().insert(new Event).first;
   return ACL_SUCCESS;
 }
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, std::uint32_t) { return aclrtCreateEvent(event); }
 aclError aclrtDestroyEvent(aclrtEvent event) {
+  const twin::HostLock lock;
   Event* e = event_of(event);
   if (!e) return no_event("aclrtDestroyEvent");
   events().erase(e);
@@ -95,27 +100,32 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
   return ACL_SUCCESS;
 }
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream) {
+  const twin::HostLock lock;
   Event* e = event_of(event);
   if (!e) return no_event("aclrtRecordEvent");
   *e = {true, twin::modelled_microseconds()};
   return ACL_SUCCESS;
 }
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream) {
+  const twin::HostLock lock;
   Event* e = event_of(event);
   if (!e) return no_event("aclrtResetEvent");
   *e = {};
   return ACL_SUCCESS;
 }
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  const twin::HostLock lock;
   return event_of(event) ? ACL_SUCCESS : no_event("aclrtSynchronizeEvent");
 }
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+  const twin::HostLock lock;
   const Event* e = event_of(event);
   if (!e || !status) return no_event("aclrtQueryEventStatus");
   *status = e->recorded ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent start, aclrtEvent end) {
+  const twin::HostLock lock;
   const Event *a = event_of(start), *b = event_of(end);
   if (!ms || !a || !b) return no_event("aclrtEventElapsedTime");
   if (!a->recorded || !b->recorded)

@@ -69,7 +69,9 @@ struct Memory {
   std::uint8_t* data = nullptr;
   std::uint8_t* state = nullptr;  // one a byte
   std::uint64_t bytes = 0;
-  std::uint64_t device_address = 0;  // GM: where the L2 model sees it; the same in every run
+  // GM: where the L2 model sees it. Given at the first touch in a launch, so that it depends on nothing that was before.
+  std::uint64_t device_address = 0;
+  std::uint64_t touched_in = 0;  // Launched::serial
   std::string name;
   History history{4096};
   AtomicSums sums;                                          // GM
@@ -95,7 +97,6 @@ class GlobalMemory {
   };
   std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // by host address
   Memory* last_ = nullptr;
-  std::uint64_t next_device_address_ = 0;
   int count_ = 0;
 };
 
@@ -419,6 +420,8 @@ struct Overwritten {  // GM before an instruction
   std::vector<std::uint8_t> data, state;  // data empty: only the state changed
 };
 struct Launched {
+  std::uint64_t serial = 0;  // from 1, over all launches of the program
+  std::uint64_t next_device_address = 0;
   std::string kernel;
   KernelType type = KernelType::Unset;
   int blocks = 0, aiv_a_block = 1;

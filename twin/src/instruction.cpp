@@ -129,6 +129,18 @@ void Instruction::check_int4(const View& view) {
            "give operator[] even offsets", &view);
 }
 
+namespace {
+std::uint64_t address_on_device(Memory& m) {
+  Launched& l = launched();
+  if (m.touched_in != l.serial) {
+    m.touched_in = l.serial;
+    m.device_address = l.next_device_address;
+    l.next_device_address += (m.bytes + (2u << 20)) & ~std::uint64_t{(2u << 20) - 1};
+  }
+  return m.device_address;
+}
+}  // namespace
+
 void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   if (bytes == 0 || skipped_operand_) return;
   if (view.dtype == DType::I4) check_int4(view);
@@ -151,7 +163,7 @@ void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t by
   if (view.space != Space::GM) return;
   record_.gm_write |= write;
   record_.no_cache |= view.cache_hint == 1;
-  const std::uint64_t address = m->device_address + begin;
+  const std::uint64_t address = address_on_device(*m) + begin;
   auto& spans = core_.spans;
   if (spans.size() > record_.span_first) {
     GmSpan& last = spans.back();

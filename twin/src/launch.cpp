@@ -2,10 +2,12 @@
 // A launch: cores are made, run in turn until each has ended, checked, and their time is modelled.
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <numeric>
 
 #include "engine.hpp"
 #include "fiber.hpp"
+#include "host_lock.hpp"
 #include "timeline.hpp"
 
 namespace twin {
@@ -43,6 +45,7 @@ KernelType kernel_type(const std::string& name) {
 }
 
 Launched* running = nullptr;
+std::uint64_t launches = 0;
 thread_local Core* current = nullptr;
 std::string trace_json, html_page;
 Timing timing;
@@ -224,6 +227,7 @@ void run_with_other_values(Launched& first, const Device& device, const Register
   for (int round = 1; needed && round < kRounds; ++round) {
     restore_gm(first);
     Launched later;
+    later.serial = ++launches;
     later.kernel = first.kernel;
     later.type = first.type;
     later.blocks = first.blocks;
@@ -272,6 +276,17 @@ std::uint32_t launch_by_name(const char* name, void (*)(), BlocksAt at, std::ini
   std::exit(2);
 }
 
+namespace {
+std::mutex host_mutex;
+thread_local int host_depth = 0;
+}  // namespace
+HostLock::HostLock() {
+  if (host_depth++ == 0) host_mutex.lock();
+}
+HostLock::~HostLock() {
+  if (--host_depth == 0) host_mutex.unlock();
+}
+
 Launched& launched() { return *running; }
 Core& core() {
   if (!current) {
@@ -292,6 +307,7 @@ void block_core_until(bool (*ready)(void*), void* context) {
 }
 
 void launch(const LaunchRequest& request) {
+  const HostLock lock;
   const Device& device = device_or_exit();
   const std::string name = kernel_name(request.kernel);
   if (request.blocks == 0 || request.blocks > 65535) {
@@ -300,6 +316,7 @@ void launch(const LaunchRequest& request) {
     return;
   }
   Launched l;
+  l.serial = ++launches;
   l.kernel = name;
   l.blocks = static_cast<int>(request.blocks);
   l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
@@ -328,7 +345,10 @@ void launch(const LaunchRequest& request) {
 }
 
 const Timing& last_timing() { return timing; }
-double modelled_microseconds() { return modelled_us; }
+double modelled_microseconds() {
+  const HostLock lock;
+  return modelled_us;
+}
 std::string last_chrome_trace() { return trace_json; }
 std::string last_html_report() { return html_page; }
 

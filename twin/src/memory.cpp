@@ -46,9 +46,7 @@ void* GlobalMemory::allocate(std::size_t bytes, const char* by) {
   }
   m.space = Space::GM;
   m.bytes = bytes;
-  m.device_address = next_device_address_;
   m.history = History(1 << 16);
-  next_device_address_ += (bytes + (2u << 20)) & ~std::uint64_t{(2u << 20) - 1};
   m.name = format("GM buffer %d (%s, %zu bytes)", ++count_, by, bytes);
   void* const pointer = m.data;
   blocks_[reinterpret_cast<std::uint64_t>(pointer)] = std::move(block);  // an old, freed block at this address is forgotten

@@ -49,7 +49,7 @@ std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, 
 
 void*& pipe_slot() { return core().pipe; }
 std::uint64_t& tiling_key() {
-  static std::uint64_t key = 0;
+  static thread_local std::uint64_t key = 0;  // set by the thread that launches next
   return key;
 }
 

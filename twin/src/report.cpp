@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine.hpp"
+#include "host_lock.hpp"
 #include "text.hpp"
 
 namespace twin {
@@ -160,6 +161,7 @@ Settings& settings() {
 void mute_reports(bool mute) { reports().mute = mute; }
 
 void report(Finding f) {
+  const HostLock lock;  // it may be the host's
   Reports& all = reports();
   if (all.mute) return;
   for (const std::string& kind : settings().allowed) {
@@ -184,6 +186,7 @@ void report(Finding f) {
 const std::vector<Finding>& findings() { return reports().list; }
 
 std::vector<Finding> take_findings() {
+  const HostLock lock;
   std::vector<Finding> list = std::move(reports().list);
   reports() = {};
   return list;
