@@ -48,12 +48,15 @@ class Norm {
     group_.x.resize(c.members);
   }
   void run() {
-    const std::uint8_t unused = c_.members < c_.padded ? left_padding(i_) : kDefined;
+    const bool padded = c_.member_step == 1 && c_.run_step > c_.run;
+    const std::uint8_t unused = padded ? left_padding(i_) : kDefined;
     for (std::uint64_t g = 0; g < c_.groups; ++g) {
       gather(g);
       const double rstd = 1 / std::sqrt(group_.variance + c_.epsilon);
       for (std::uint64_t m = 0; m < c_.members; ++m) scale(g, m, rstd);
-      for (std::uint64_t m = c_.members; m < c_.padded; ++m) result_.leave(place(g, m), unused);
+      for (std::uint64_t m = 0; padded && m < c_.members; m += c_.run) {
+        for (std::uint64_t k = c_.run; k < c_.run_step; ++k) result_.leave(place(g, m) + k, unused);
+      }
       if (mean_) mean_->put(g, group_.mean, group_.state);
       if (variance_) variance_->put(g, group_.variance, group_.state);
       if (rstd_) rstd_->put(g, rstd, group_.state);
@@ -61,7 +64,9 @@ class Norm {
   }
 
  private:
-  std::uint64_t place(std::uint64_t g, std::uint64_t m) const { return g * c_.group_step + m * c_.member_step; }
+  std::uint64_t place(std::uint64_t g, std::uint64_t m) const {
+    return g * c_.group_step + m / c_.run * c_.run_step + m % c_.run * c_.member_step;
+  }
   void gather(std::uint64_t g) {
     group_.state = kDefined;
     group_.mean = group_.variance = 0;
@@ -103,11 +108,12 @@ class Norm {
 void library_norm(const LibraryNorm& c, Site site) {
   {
     Instruction i(Pipe::V, c.name, site);
-    Operands operands(i);
-    const std::uint64_t total = c.groups * c.padded;
+    Operands operands(i, c.in_place);
+    const bool rows = c.member_step == 1;
+    const std::uint64_t total = c.groups * (rows && c.run ? c.members / c.run * c.run_step : c.members);
     require_floats(i, c.src.dtype);
-    require_shape(i, c.groups, c.padded, c.members, c.shape_from);
-    require_blocks(i, c.member_step == 1 ? c.padded : c.groups, c.src.dtype);
+    require_shape(i, c.groups, rows ? c.run_step : c.members, c.run, c.shape_from);
+    require_blocks(i, rows ? c.run_step : c.groups, c.src.dtype);
     declare(operands, c, total);
     // Two sums of 7 a repeat by whole repeats (one without a centre, none where both are given); difference, square, two
     // scalings; rstd by Adds, Ln, Muls, Exp spread over the rows; times rstd, gamma, plus beta: no figure is public.

@@ -9,11 +9,11 @@
 
 namespace twin::library {
 
-// The operands of one step. Each begins at a block and lies inside its tensor; what is written may lie over another operand
-// only where both begin at one place, and the temporary over none.
+// The operands of one step. Each begins at a block and lies inside its tensor; what is written may take the very place of a
+// source if `in_place`, and lies over no other operand; the temporary over none.
 class Operands {
  public:
-  explicit Operands(Instruction& i) : i_(i) {}
+  explicit Operands(Instruction& i, bool in_place = true) : i_(i), in_place_(in_place) {}
   Operands(const Operands&) = delete;
   ~Operands() = default;
 
@@ -60,17 +60,19 @@ class Operands {
     for (const Entry& o : all_) {
       if (e.view->space != o.view->space || (e.role == Role::Read && o.role == Role::Read)) continue;
       if (e.view->addr >= o.view->addr + o.bytes || o.view->addr >= e.view->addr + e.bytes) continue;
-      const bool place = e.view->addr == o.view->addr && e.role != o.role &&
+      const bool place = in_place_ && e.view->addr == o.view->addr && e.role != o.role &&
                          size_bytes(e.view->dtype) == size_bytes(o.view->dtype) && e.role != Role::Work &&
                          o.role != Role::Work;
       if (!place)
         i_.refuse(Kind::Overlap, format("%s: %s lies over %s", i_.name(), e.what, o.what),
-                  "place them apart; a result may only take the very place of a source", e.view);
+                  in_place_ ? "place them apart; a result may only take the very place of a source" : "place them apart",
+                  e.view);
     }
     all_.push_back(e);
   }
 
   Instruction& i_;
+  bool in_place_;
   const View* work_view_ = nullptr;
   std::uint64_t work_ = 0;
   std::vector<Entry> all_;

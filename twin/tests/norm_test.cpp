@@ -122,7 +122,7 @@ void layer_forms() {
   check_layer<T>(
       [](InRows<T>& t) {
         LayerNorm<T, T>(t.y, t.y[kMean].template ReinterpretCast<float>(), t.y[kOther].template ReinterpretCast<float>(),
-                        t.x, t.x[kGamma], t.x[kBeta], t.work, float(kEpsilon), kPara, LayerNormSeparateTiling());
+                        t.x, t.x[kGamma], t.x[kBeta], float(kEpsilon), t.work, kPara, LayerNormSeparateTiling());
       },
       true, true, true);
   check_layer<T>(
@@ -135,8 +135,8 @@ void layer_forms() {
   check_layer<T>(
       [](InRows<T>& t) {
         LayerNorm<T, T, true, kNoGamma>(t.y, t.y[kMean].template ReinterpretCast<float>(),
-                                        t.y[kOther].template ReinterpretCast<float>(), t.x, t.x[kGamma], t.x[kBeta], t.work,
-                                        float(kEpsilon), kPara, LayerNormSeparateTiling());
+                                        t.y[kOther].template ReinterpretCast<float>(), t.x, t.x[kGamma], t.x[kBeta],
+                                        float(kEpsilon), t.work, kPara, LayerNormSeparateTiling());
       },
       true, false, false);
 }
@@ -254,8 +254,8 @@ TEST(Norm, BatchNormOverRows) {
   batch_forms<half>();
 }
 
-// ---- GroupNorm: (2, 8, 32) in groups of two channels ----
-constexpr std::uint32_t kN = 2, kC = 8, kHw = 32, kGroups = 4, kD = kC / kGroups;
+// ---- GroupNorm: (2, 8, 27) in groups of two channels, each padded to 32 ----
+constexpr std::uint32_t kN = 2, kC = 8, kHw = 27, kPadded = 32, kGroups = 4, kD = kC / kGroups;
 GroupNormTiling group_tiling() {
   GroupNormTiling t;
   t.n = kN;
@@ -267,14 +267,14 @@ GroupNormTiling group_tiling() {
 }
 template <class T>
 void check_group(twin_test::RowsBody<T> body) {
-  static_assert(kN * kC * kHw == kWhole);
+  static_assert(kN * kC * kPadded == kWhole);
   const Case<T> c;
-  const auto got = run_rows<T>(c.in, kFull, body);
+  const auto got = run_rows<T>(c.in, {kN * kC, kPadded, kHw, 128}, body);
   for (std::uint32_t g = 0; g < kN * kGroups; ++g) {
-    const auto x = [&](std::uint32_t k) { return static_cast<double>(c.in[g * kD * kHw + k]); };
+    const auto x = [&](std::uint32_t k) { return static_cast<double>(c.in[(g * kD + k / kHw) * kPadded + k % kHw]); };
     const Moments m = moments(kD * kHw, x);
-    expect_close(got[kWhole + g], m.mean, "mean", g);
-    expect_close(got[kWhole + kColumns + g], m.variance, "variance", g);
+    expect_close(got[kN * kC * kHw + g], m.mean, "mean", g);
+    expect_close(got[kN * kC * kHw + kColumns + g], m.variance, "variance", g);
     for (std::uint32_t k = 0; k < kD * kHw; ++k) {
       const std::uint32_t channel = g % kGroups * kD + k / kHw;
       const double want = (x(k) - m.mean) / std::sqrt(m.variance + kEpsilon) * c.gamma(channel) + c.beta(channel);
@@ -340,6 +340,12 @@ TEST(Norm, RefusesRowsThatDoNotFillBlocks) {
 TEST(Norm, RefusesOperandsOverOneAnother) {
   expect_refusal([](InRows<float>& t) { RmsNorm<float>(t.x[64], t.x, t.x[kGamma], 1e-3f, tiling_of<RmsNormTiling>()); },
                  twin::Kind::Overlap, "the destination lies over the source");
+  expect_refusal(
+      [](InRows<float>& t) {
+        const LayerNormPara para = {kRows, kUsed, kColumns};
+        LayerNorm<float, float>(t.x, t.y, t.y[64], t.x, t.x[kGamma], t.x[kBeta], 1e-3f, para, LayerNormSeparateTiling());
+      },
+      twin::Kind::Overlap, "the destination lies over the source");
   expect_refusal(
       [](InRows<float>& t) {
         RmsNorm<float>(t.y, t.x, t.x[kGamma], t.y[64].ReinterpretCast<std::uint8_t>(), 1e-3f, tiling_of<RmsNormTiling>());

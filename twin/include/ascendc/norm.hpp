@@ -17,7 +17,6 @@ struct LayerNormConfig {
 inline constexpr LayerNormConfig LNCFG_NORM = {false, false, false};
 inline constexpr LayerNormConfig LNCFG_NOBETA = {true, false, false};
 inline constexpr LayerNormConfig LNCFG_NOGAMMA = {false, true, false};
-constexpr LayerNormConfig GetLayerNormNormalConfig() { return {}; }
 struct LayerNormPara {
   std::uint32_t aLength = 0, rLength = 0, rLengthWithPadding = 0;
 };
@@ -47,9 +46,8 @@ template <class T>
   c.src = src.view();
   c.work = work ? &work->view() : nullptr;
   c.groups = rows;
-  c.group_step = c.padded = columns;
-  c.members = used ? used : columns;
-  c.gammas = c.members;
+  c.group_step = c.run_step = columns;
+  c.members = c.run = c.gammas = used ? used : columns;
   c.epsilon = epsilon;
   c.shape_from = "fill in bLength, sLength, hLength and originalHLength of the tiling";
   return c;
@@ -64,6 +62,7 @@ template <class T, class Para>
 ::twin::LibraryNorm norm_of_ar(const char* name, const LocalTensor<T>& dst, const LocalTensor<T>& src, const Scratch* work,
                                const Para& para, double epsilon) {
   auto c = norm_of_rows(name, dst, src, work, para.aLength, para.rLengthWithPadding, para.rLength, epsilon);
+  c.in_place = false;
   c.shape_from = "fill in aLength, rLength and rLengthWithPadding";
   return c;
 }
@@ -106,7 +105,7 @@ TWIN_WITH_AND_WITHOUT_WORK(TWIN_RMS_NORM)
   template <class U, class T, bool isReuseSource = false, const LayerNormConfig& config = LNCFG_NORM>                      \
   TWIN_API void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean,                              \
                           const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX, const LocalTensor<U>& gamma, \
-                          const LocalTensor<U>& beta, work_parameter const float epsilon, const LayerNormPara& para,       \
+                          const LocalTensor<U>& beta, const float epsilon, work_parameter const LayerNormPara& para,       \
                           const LayerNormSeparateTiling&, Site site = Site::here()) {                                      \
     auto c = detail::norm_of_ar("LayerNorm", output, inputX, work, para, epsilon);                                         \
     c.gamma = config.isNoGamma ? nullptr : &gamma.view();                                                                  \
@@ -151,6 +150,7 @@ TWIN_WITH_AND_WITHOUT_WORK(TWIN_DEEP_NORM)
     auto c = detail::norm_of_rows("BatchNorm", output, inputX, work, tiling.meanVarSize, tiling.originalBLength, 0,       \
                                   static_cast<double>(epsilon));                                                          \
     c.group_step = 1;                                                                                                     \
+    c.run = c.members;                                                                                                    \
     c.member_step = tiling.meanVarSize;                                                                                   \
     c.gamma = &gamm.view();                                                                                               \
     c.beta = &beta.view();                                                                                                \
@@ -164,7 +164,8 @@ TWIN_WITH_AND_WITHOUT_WORK(TWIN_BATCH_NORM)
 #endif
 
 #ifndef TWIN_OWN_GroupNorm
-// Of (N, C, H · W): C in g groups of d channels; a mean and a variance a group, a gamma and a beta a channel.
+// Of (N, C, H · W), each channel padded to whole blocks: g groups of channels; a mean and a variance a group, a gamma and a
+// beta a channel.
 #define TWIN_GROUP_NORM(work_parameter, work)                                                                              \
   template <class T, bool isReuseSource = false>                                                                           \
   TWIN_API void GroupNorm(const LocalTensor<T>& output, const LocalTensor<T>& outputMean,                                  \
@@ -172,18 +173,21 @@ TWIN_WITH_AND_WITHOUT_WORK(TWIN_BATCH_NORM)
                           const LocalTensor<T>& beta, work_parameter const detail::Given<T> epsilon,                       \
                           const GroupNormTiling& tiling, Site site = Site::here()) {                                       \
     const std::uint64_t channels = tiling.g ? tiling.c / tiling.g : 0;                                                     \
-    auto c = detail::norm_of_rows("GroupNorm", output, inputX, work, std::uint64_t{tiling.n} * tiling.g,                   \
-                                  channels * tiling.hw, 0, static_cast<double>(epsilon));                                  \
+    const std::uint64_t block = 32 / sizeof(T), hw = (tiling.hw + block - 1) / block * block;                              \
+    auto c = detail::norm_of_rows("GroupNorm", output, inputX, work, std::uint64_t{tiling.n} * tiling.g, channels * hw, 0, \
+                                  static_cast<double>(epsilon));                                                           \
+    c.members = channels * tiling.hw;                                                                                      \
+    c.run = c.gamma_run = tiling.hw ? tiling.hw : 1;                                                                       \
+    c.run_step = hw;                                                                                                       \
     c.gamma_groups = tiling.g ? tiling.g : 1;                                                                              \
     c.gammas_a_group = channels;                                                                                           \
-    c.gamma_run = tiling.hw ? tiling.hw : 1;                                                                               \
     c.gammas = tiling.c;                                                                                                   \
     c.gamma = &gamma.view();                                                                                               \
     c.beta = &beta.view();                                                                                                 \
     c.mean = &outputMean.view();                                                                                           \
     c.variance = &outputVariance.view();                                                                                   \
     c.shape_from = "fill in n, c, hw and g of the tiling; g divides c";                                                    \
-    if (tiling.g && tiling.c % tiling.g) c.groups = 0;                                                                     \
+    if (!tiling.g || tiling.c % tiling.g || !tiling.hw) c.groups = 0;                                                      \
     ::twin::library_norm(c, site);                                                                                         \
   }
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_GROUP_NORM)

@@ -10,7 +10,8 @@ namespace twin {
 //   x    the source, or alpha · source + added
 //   dst  (x − mean) · rstd · gamma + beta,  rstd = 1 / √(variance + epsilon)
 // without a centre (RmsNorm): x · gamma / √(mean of squares + epsilon). Sums in double; each result is rounded once.
-//   member m of group g lies at g · group_step + m · member_step, in all tensors of the source's shape
+//   member m of group g lies at g · group_step + (m / run) · run_step + (m mod run) · member_step, in all tensors of the
+//   source's shape; a run is followed by padding up to run_step, if member_step is 1
 //   its gamma and beta are number (g mod gamma_groups) · gammas_a_group + m / gamma_run
 struct LibraryNorm {
   const char* name = "";
@@ -20,8 +21,8 @@ struct LibraryNorm {
   const View *given_mean = nullptr, *given_variance = nullptr;       // or read
   const View* work = nullptr;
   bool centred = true;
-  std::uint64_t groups = 0, group_step = 0;
-  std::uint64_t members = 0, member_step = 1, padded = 0;  // padded: members with their padding; the rest of a row
+  bool in_place = true;  // the destination may be the source
+  std::uint64_t groups = 0, group_step = 0, members = 0, member_step = 1, run = 0, run_step = 0;
   std::uint64_t gamma_groups = 1, gammas_a_group = 0, gamma_run = 1, gammas = 0;
   double alpha = 1, epsilon = 0;
   const char* shape_from = "";  // where the kernel gives the shape, for reports
