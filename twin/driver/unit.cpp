@@ -53,7 +53,11 @@ std::string Unit::type() const {
 
 std::vector<std::string> Unit::own_library_names() const {
   // Those that ascendc/ guards by TWIN_OWN_<name>: names of whole operators.
-  static const std::set<std::string> kLibrary = {"LayerNorm", "RmsNorm", "DeepNorm", "BatchNorm", "GroupNorm", "Normalize"};
+  static const std::set<std::string> kLibrary = {
+      "AdjustSoftMaxRes", "BatchNorm",     "DeepNorm",          "DropOut",        "GroupNorm",
+      "LayerNorm",        "LayerNormGrad", "LayerNormGradBeta", "LogSoftMax",     "Normalize",
+      "ReduceXorSum",     "RmsNorm",       "SoftmaxFlash",      "SoftmaxFlashV3", "SoftmaxGrad",
+      "SoftmaxGradFront", "TopK",          "WelfordFinalize",   "WelfordUpdate"};
   std::set<std::string> own, called;
   for (const auto& [path, s] : all_) {
     for (const std::string& n : s.own_names) {

@@ -108,6 +108,36 @@ inline std::optional<Numbers> numbers(Instruction& i, const View* v) {
   return v ? std::optional<Numbers>(std::in_place, i, *v) : std::nullopt;
 }
 
+// A tensor of one value a row, 32 bytes of it; null: nothing.
+class PerRow {
+ public:
+  PerRow(Instruction& i, const View* view) : i_(i), view_(view) {}  // declared by the caller
+  PerRow(Instruction& i, const View* view, std::uint32_t rows, bool written) : PerRow(i, view) {
+    if (!view) return;
+    i.require_aligned(*view, kBlockBytes, "a tensor of one value a row");
+    if (written) {
+      i.write(*view, 0, std::uint64_t{rows} * kBlockBytes);
+    } else {
+      i.read(*view, 0, std::uint64_t{rows} * kBlockBytes);
+    }
+  }
+  double value(std::uint64_t row, std::uint8_t* state) const {
+    *state = meet(*state, States(i_, *view_).of(row * kBlockBytes, size_bytes(view_->dtype)));
+    return load_float(i_.bytes(*view_) + row * kBlockBytes, view_->dtype);
+  }
+  void fill(std::uint64_t row, double x, std::uint8_t state) const {
+    if (!view_) return;
+    const std::uint32_t size = size_bytes(view_->dtype);
+    for (std::uint32_t k = 0; k < kBlockBytes; k += size)
+      store_float(i_.bytes(*view_) + row * kBlockBytes + k, view_->dtype, x);
+    States(i_, *view_).set(row * kBlockBytes, kBlockBytes, state);
+  }
+
+ private:
+  Instruction& i_;
+  const View* view_;
+};
+
 // What the padding of rows holds afterwards.
 inline std::uint8_t left_padding(const Instruction& i) {
   return new_origin(format("%s at %s leaves the padding of its rows", i.name(), to_string(i.site()).c_str()));

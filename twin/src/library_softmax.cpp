@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's softmax, whole and in the steps of FlashAttention.
-#include <cmath>
-#include <cstring>
-
-#include "lanes.hpp"
-#include "twin/calls_library.hpp"
+#include "library_rows.hpp"
 
 namespace twin {
-namespace {
 
-// A tensor of one value a row, 32 bytes of it.
-class PerRow {
- public:
-  PerRow(Instruction& i, const View* view, std::uint32_t rows, bool written) : i_(i), view_(view) {
-    if (!view) return;
-    i.require_aligned(*view, kBlockBytes, "a tensor of one value a row");
-    if (written) {
-      i.write(*view, 0, std::uint64_t{rows} * kBlockBytes);
-    } else {
-      i.read(*view, 0, std::uint64_t{rows} * kBlockBytes);
-    }
-  }
-  double value(std::uint64_t row, std::uint8_t* state) const {
-    *state = meet(*state, States(i_, *view_).of(row * kBlockBytes, size_bytes(view_->dtype)));
-    return load_float(i_.bytes(*view_) + row * kBlockBytes, view_->dtype);
-  }
-  void fill(std::uint64_t row, double x, std::uint8_t state) const {
-    if (!view_) return;
-    const std::uint32_t size = size_bytes(view_->dtype);
-    for (std::uint32_t k = 0; k < kBlockBytes; k += size)
-      store_float(i_.bytes(*view_) + row * kBlockBytes + k, view_->dtype, x);
-    States(i_, *view_).set(row * kBlockBytes, kBlockBytes, state);
-  }
-
- private:
-  Instruction& i_;
-  const View* view_;
-};
-
-}  // namespace
+using namespace library;
 
 void library_softmax(const LibrarySoftmax& call, Site site) {
   const MaybeView sum(call.sum), max(call.max), factor(call.factor), old_sum(call.old_sum), old_max(call.old_max),
@@ -50,8 +16,10 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
     library_softmax(kept, site);
   }) {
     Instruction i(Pipe::V, call.name, site);
-    const bool given = call.mode == LibrarySoftmax::Given, update = call.mode == LibrarySoftmax::Update;
-    const bool divides = call.mode == LibrarySoftmax::Whole || given;
+    const bool given = call.mode == LibrarySoftmax::Given, log = call.mode == LibrarySoftmax::Log;
+    const bool divided_update = call.mode == LibrarySoftmax::DividedUpdate;
+    const bool update = call.mode == LibrarySoftmax::Update || divided_update;
+    const bool divides = call.mode == LibrarySoftmax::Whole || given || log || divided_update;
     const DType type = call.src.dtype;
     const std::uint32_t size = size_bytes(type);
     if (type != DType::F16 && type != DType::F32)
@@ -75,7 +43,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
     const std::uint64_t work = call.work && call.work->bytes ? std::min(call.work->bytes, total) : 0;
     if (work) i.write(*call.work, 0, work);
     // Max and sum by whole repeats, subtract, exp, divide: no figure is public.
-    i.cost("OneVector", (divides ? 22u : 18u) * ((total + kRepeatBytes - 1) / kRepeatBytes), type);
+    i.cost("OneVector", (log ? 25u : divides ? 22u : 18u) * ((total + kRepeatBytes - 1) / kRepeatBytes), type);
     if (i.issue()) {
       States ds(i, call.dst), ss(i, call.src);
       const std::uint8_t unused =
@@ -100,25 +68,31 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
           scale = std::exp(before - most);
         }
         for (double& v : x) total_of_row += v = std::exp(v - most);
-        if (update) total_of_row += scale * old_sum.value(r, &state);
+        if (update) {
+          scale *= divided_update ? old_sum.value(r, &state) : 1;
+          total_of_row += divided_update ? scale : scale * old_sum.value(r, &state);
+        }
         if (given) total_of_row = sum.value(r, &state);
         for (std::uint64_t c = 0; c < call.columns; ++c) {
           const std::uint64_t at = (r * call.columns + c) * size;
-          if (c < call.used) store_float(i.bytes(call.dst) + at, type, divides ? x[c] / total_of_row : x[c]);
+          if (c < call.used) {
+            const double y = divides ? x[c] / total_of_row : x[c];
+            store_float(i.bytes(call.dst) + at, type, log ? std::log10(y) : y);
+          }
           ds.set(at, size, c < call.used ? state : unused);
         }
         if (!given) {
           max.fill(r, most, state);
           sum.fill(r, total_of_row, state);
         }
-        factor.fill(r, scale, state);
+        factor.fill(r, divided_update ? scale / total_of_row : scale, state);
       }
       if (work)
         States(i, *call.work)
             .set(0, work, new_origin(format("the temporary of %s at %s", call.name, to_string(site).c_str())));
     }
   }
-  core().barrier(Pipe::V, site_id(site));
+  close(site);
 }
 
 }  // namespace twin

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "ascendc/fused.hpp"
 #include "ascendc/reduce.hpp"
@@ -16,6 +17,19 @@ constexpr bool library_takes(std::uint32_t types) {
   return (types & ::twin::bit(::twin::DTypeOf<T>::kValue)) != 0;
 }
 using Scratch = LocalTensor<std::uint8_t>;
+inline const ::twin::View* view_of(const Scratch* work) { return work ? &work->view() : nullptr; }
+inline bool is_calc(const Scratch* work) { return !work || work->GetPosition() == TPosition::VECCALC; }
+// The derivative of ln Γ; NaN at 0, −1, −2, ... By recurrence to x >= 10, where six terms of its series are exact to 1e-16.
+inline double digamma(double x) {
+  constexpr double kPi = 3.14159265358979323846;
+  if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+  if (x < 0) return digamma(1 - x) - kPi / std::tan(kPi * x);
+  double value = 0;
+  for (; x < 10; x += 1) value -= 1 / x;
+  const double r = 1 / (x * x);
+  return value + std::log(x) - 0.5 / x -
+         r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132 - r * 691.0 / 32760)))));
+}
 }  // namespace detail
 
 #define TWIN_LIBRARY_VALUE(name, expression)                                                   \

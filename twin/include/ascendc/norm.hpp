@@ -44,7 +44,7 @@ template <class T>
   c.name = name;
   c.dst = dst.view();
   c.src = src.view();
-  c.work = work ? &work->view() : nullptr;
+  c.work = view_of(work);
   c.groups = rows;
   c.group_step = c.run_step = columns;
   c.members = c.run = c.gammas = used ? used : columns;

@@ -18,9 +18,9 @@ struct SoftmaxConfig {
 inline constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
 
 namespace detail {
-template <class T>
+template <class T, class Tiling>
 ::twin::LibrarySoftmax softmax(::twin::LibrarySoftmax::Mode mode, const char* name, const LocalTensor<T>& dst,
-                               const LocalTensor<T>& src, const Scratch* work, const SoftMaxTiling& tiling,
+                               const LocalTensor<T>& src, const Scratch* work, const Tiling& tiling,
                                const SoftMaxShapeInfo& shape) {
   ::twin::LibrarySoftmax c;
   c.mode = mode;

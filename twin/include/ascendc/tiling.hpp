@@ -62,7 +62,6 @@ inline constexpr bool kNever = false;
   void name(A&&...) {                                      \
     static_assert(detail::kNever<T, U, A...>, text);       \
   }
-#define TWIN_UNDECLARED(name)
 #define TWIN_MISSING(name) TWIN_ABSENT(name, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md")
 #define TWIN_ELSEWHERE(name) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B")
 #define TWIN_MISSING_CLASS(name)                                                                                    \
@@ -74,7 +73,6 @@ inline constexpr bool kNever = false;
 #undef TWIN_ABSENT
 #undef TWIN_ELSEWHERE
 #undef TWIN_MISSING_CLASS
-#undef TWIN_UNDECLARED
 #undef TWIN_MISSING
 
 }  // namespace AscendC

@@ -55,8 +55,10 @@ void library_broadcast(const View& dst, const View& src, const View* work, const
 //   Given    dst = exp(x − max) / sum with the max and sum of the caller
 //   Flash    as Whole, but dst is not divided
 //   Update   max over old and new, factor = exp(old max − max), sum = factor · old sum + the new one, dst not divided
+//   DividedUpdate  the same max and sum; dst divided, factor = exp(old max − max) · old sum / sum
+//   Log      as Whole, then dst = log10(dst)
 struct LibrarySoftmax {
-  enum Mode : std::uint8_t { Whole, Given, Flash, Update } mode = Whole;
+  enum Mode : std::uint8_t { Whole, Given, Flash, Update, DividedUpdate, Log } mode = Whole;
   const char* name = "SoftMax";
   View dst, src;
   const View *sum = nullptr, *max = nullptr, *factor = nullptr, *old_sum = nullptr, *old_max = nullptr, *work = nullptr;

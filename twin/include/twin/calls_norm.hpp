@@ -29,4 +29,42 @@ struct LibraryNorm {
 };
 void library_norm(const LibraryNorm& call, Site site);
 
+// With p = dy · gamma, d = x − mean, r = 1 / √(variance + epsilon), all sums over the H = `used` elements of a row:
+//   v = Σ −p · d · r³ / 2,  u = −Σ p · r − v · 2 / H · Σ d
+//   pd_x = p · r + v · 2 / H · d + u / H,  for_gamma = d · r
+struct LibraryLayerNormGrad {
+  View pd_x, for_gamma, dy, x, variance, mean, gamma;
+  const View* work = nullptr;
+  std::uint64_t rows = 0, columns = 0, used = 0;
+  double epsilon = 0;
+};
+void library_layer_norm_grad(const LibraryLayerNormGrad& call, Site site);
+// Over rows: pd_gamma = Σ dy · for_gamma, pd_beta = Σ dy.
+struct LibraryLayerNormGradBeta {
+  View pd_gamma, pd_beta, for_gamma, dy;
+  const View* work = nullptr;
+  std::uint64_t rows = 0, columns = 0, used = 0;
+};
+void library_layer_norm_grad_beta(const LibraryLayerNormGradBeta& call, Site site);
+
+// mean += (x − mean) · reciprocal;  squares += (x − old mean) · (x − new mean): the first `used` of `length` elements. The
+// others are taken over from the inputs, or left alone.
+struct LibraryWelfordUpdate {
+  View mean, squares, in_mean, in_squares, x;
+  const View* work = nullptr;
+  bool take_over = false;
+  std::uint32_t rows = 0, length = 0, used = 0;
+  float reciprocal = 1;
+};
+void library_welford_update(const LibraryWelfordUpdate& call, Site site);
+// mean = Σ mean_i · n_i · weight;  variance = (Σ squares_i + Σ n_i · (mean_i − mean)²) · reciprocal. n_i: counts[i], or
+// `head` for the first head_length and `tail` for the others.
+struct LibraryWelfordFinalize {
+  View mean, variance, in_mean, in_squares;
+  const View *counts = nullptr, *work = nullptr;
+  std::uint32_t length = 0, head = 1, head_length = 0, tail = 0, tail_length = 0;
+  double weight = 1, reciprocal = 1;
+};
+void library_welford_finalize(const LibraryWelfordFinalize& call, Site site);
+
 }  // namespace twin
