@@ -84,8 +84,40 @@ void check_for_gamma() {
       EXPECT_NEAR(static_cast<double>(got[r * kUsed + k]), normalised(x, k), sizeof(T) == 2 ? 2e-3 : 1e-6);
   }
 }
+// The page's formula, where mean and variance are not those of x: then no term of it is zero.
+template <class T>
+void check_formula() {
+  auto in = inputs<T>();
+  for (std::uint32_t r = 0; r < kRows; ++r) {
+    in[kMean + r] = T(0.25f * static_cast<float>(r));
+    in[kVariance + r] = T(1.0f + static_cast<float>(r));
+  }
+  const auto got = run_rows<T>(in, {kRows, kColumns, kUsed, 0}, [](InRows<T>& t) {
+    LayerNormGrad(t.y, t.x[kX], t.x, t.x[kX], t.x[kVariance], t.x[kMean], t.x[kGamma], t.work, T(float(kEpsilon)),
+                  tiling_of<LayerNormGradTiling>());
+  });
+  for (std::uint32_t r = 0; r < kRows; ++r) {
+    const double v = 1.0 + r + kEpsilon, h = kUsed;
+    double pd_var = 0, pd_mean = 0, differences = 0;
+    const auto difference = [&](std::uint32_t k) { return static_cast<double>(in[kX + r * kColumns + k]) - 0.25 * r; };
+    const auto pd_xl = [&](std::uint32_t k) {
+      return static_cast<double>(in[r * kColumns + k]) * static_cast<double>(in[kGamma + k]);
+    };
+    for (std::uint32_t k = 0; k < kUsed; ++k) {
+      pd_var += -0.5 * pd_xl(k) * difference(k) * std::pow(v, -1.5);
+      pd_mean += -1.0 * pd_xl(k) * std::pow(v, -0.5);
+      differences += -2.0 * difference(k);
+    }
+    pd_mean += pd_var * (1 / h) * differences;
+    for (std::uint32_t k = 0; k < kUsed; ++k) {
+      const double want = pd_xl(k) * std::pow(v, -0.5) + pd_var * (2 / h) * difference(k) + pd_mean * (1 / h);
+      EXPECT_NEAR(static_cast<double>(got[r * kUsed + k]), want, (sizeof(T) == 2 ? 1e-3 : 1e-6) * (std::fabs(want) + 1));
+    }
+  }
+}
 template <class T>
 void grad_forms() {
+  check_formula<T>();
   check_grad<T>([](InRows<T>& t) {
     LayerNormGrad<T>(t.y, t.x[kX], t.x, t.x[kX], t.x[kVariance], t.x[kMean], t.x[kGamma], t.work, T(float(kEpsilon)),
                      tiling_of<LayerNormGradTiling>());

@@ -378,6 +378,26 @@ TEST(Norm, LeavesThePaddingOfRowsWithoutAValue) {
   ASSERT_NE(f, nullptr);
   EXPECT_NE((f->what + f->fix + f->line_b).find("leaves the padding"), std::string::npos) << twin_test::text(all);
 }
+void temporary_kernel(GM_ADDR in, GM_ADDR out) {
+  const auto x = ub<float>(0, kWhole), y = ub<float>(8192, kWhole), gamma = ub<float>(16384, kColumns);
+  const auto work = ub<std::uint8_t>(32768, 4096);
+  DataCopy(x, twin_test::gm<float>(in, kWhole), kWhole);
+  DataCopy(gamma, twin_test::gm<float>(in, kWhole), kColumns);
+  Duplicate(work.ReinterpretCast<float>(), 1.0f, 1024);
+  twin_test::order<HardEvent::MTE2_V>();
+  PipeBarrier<PIPE_V>();
+  RmsNorm<float>(y, x, gamma, work, 1e-3f, tiling_of<RmsNormTiling>(kColumns));
+  twin_test::order<HardEvent::V_MTE3>();
+  DataCopy(twin_test::gm<float>(out, 8), work.ReinterpretCast<float>(), 8);
+}
+TEST(Norm, LeavesNoValueInTheTemporary) {
+  twin_test::Device<float> x(std::vector<float>(kWhole, 1.0f)), y(8);
+  RUN(temporary_kernel, 1).auto_sync(false)(x, y);
+  const auto all = twin::take_findings();
+  const auto* const f = twin_test::find(all, twin::Kind::Uninitialised);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE((f->what + f->fix + f->line_b).find("the temporary of RmsNorm"), std::string::npos) << twin_test::text(all);
+}
 void timed_kernel(GM_ADDR, std::uint32_t rows) {
   const auto x = ub<float>(0, 64 * 256), y = ub<float>(65536, 64 * 256), gamma = ub<float>(131072, 256);
   Duplicate(x, 1.0f, 64 * 256);

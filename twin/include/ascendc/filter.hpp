@@ -7,7 +7,6 @@
 
 namespace AscendC {
 
-enum class TopKMode : std::uint8_t { TOPK_NORMAL, TOPK_NSMALL };
 struct TopKInfo {
   std::int32_t outter = 1, inner = 0, n = 0;
 };

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling of the high-level libraries on the host.
+#pragma once
+
+#include "tiling/library_tiling.hpp"
+#include "tiling/platform/platform_ascendc.h"

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's tiling on the host: shapes arrive in the fields that kernels read, sizes grow with them, what is wrong says
+// so.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "tiling/tiling_api.h"
+
+namespace {
+
+using namespace AscendC;  // NOLINT: as host code does
+
+template <class Tiling>
+void expect_bsh(const Tiling& t, std::uint32_t b, std::uint32_t s, std::uint32_t h, std::uint32_t own) {
+  EXPECT_EQ(t.bLength, b);
+  EXPECT_EQ(t.sLength, s);
+  EXPECT_EQ(t.hLength, h);
+  EXPECT_EQ(t.originalHLength, own);
+}
+TEST(LibraryTiling, ShapesOfNormalisations) {
+  const ge::Shape padded({2, 16, 64, 50}), bsh({2, 16, 64}), own({2, 16, 50});
+  LayerNormTiling layer;
+  GetLayerNormNDTilingInfo(padded, 4096, 2, false, layer);
+  expect_bsh(layer, 2, 16, 64, 50);
+  GetLayerNormNDTillingInfo(ge::Shape({2, 16, 64, 64}), 4096, 2, false, layer);
+  expect_bsh(layer, 2, 16, 64, 64);
+  optiling::LayerNormSeparateTiling separate;
+  GetLayerNormNDTilingInfo(ge::Shape({8, 64}), 4096, 2, false, true, separate);
+  EXPECT_EQ(separate.aLength, 8u);
+  EXPECT_EQ(separate.rLength, 64u);
+  AscendC::tiling::RmsNormTiling rms;
+  EXPECT_TRUE(GetRmsNormTilingInfo(bsh, own, 4096, 2, rms));
+  expect_bsh(rms, 2, 16, 64, 50);
+  EXPECT_EQ(rms.reciprocalOfHLength, 1.0f / 50);
+  EXPECT_FALSE(GetRmsNormTilingInfo(own, bsh, 4096, 2, rms));
+  EXPECT_FALSE(GetRmsNormTilingInfo(ge::Shape({2, 64}), ge::Shape({2, 64}), 4096, 2, rms));
+  DeepNormTiling deep;
+  EXPECT_TRUE(GetDeepNormTilingInfo(bsh, own, 4096, 2, false, false, deep));
+  expect_bsh(deep, 2, 16, 64, 50);
+  BatchNormTiling batch;
+  EXPECT_TRUE(GetBatchNormNDTilingInfo(bsh, bsh, 4096, 2, false, batch));
+  EXPECT_EQ(batch.originalBLength, 2u);
+  EXPECT_EQ(batch.meanVarSize, 1024u);
+  GroupNormTiling group;
+  GetGroupNormNDTilingInfo(ge::Shape({2, 16, 3, 9}), 4096, 4, false, 4, group);
+  EXPECT_EQ(group.n, 2u);
+  EXPECT_EQ(group.c, 16u);
+  EXPECT_EQ(group.hw, 27u);
+  EXPECT_EQ(group.g, 4u);
+  EXPECT_EQ(group.d, 4u);
+  EXPECT_EQ(group.hwAlignSize, 32u);
+  LayerNormGradTiling grad;
+  GetLayerNormGradNDTilingInfo(padded, 4096, 2, false, grad);
+  expect_bsh(grad, 2, 16, 64, 50);
+  LayerNormGradBetaTiling beta;
+  GetLayerNormGradBetaNDTilingInfo(padded, 4096, 2, false, beta);
+  expect_bsh(beta, 2, 16, 64, 50);
+}
+TEST(LibraryTiling, ShapesOfSoftmax) {
+  const ge::Shape shape({2, 3, 40});
+  SoftMaxTiling t[5];
+  SoftMaxTilingFunc(shape, 4, 4096, t[0]);
+  SoftMaxFlashTilingFunc(shape, 4, 4096, t[1], true);
+  SoftMaxFlashV2TilingFunc(shape, 2, 4, 4096, t[2], true);
+  SoftMaxFlashV3TilingFunc(shape, 2, 4, 4096, t[3], true);
+  SoftMaxGradTilingFunc(shape, 4, 4096, t[4], true);
+  for (const SoftMaxTiling& each : t) {
+    EXPECT_EQ(each.srcM, 6u);
+    EXPECT_EQ(each.srcK, 40u);
+    EXPECT_EQ(each.srcSize, 240u);
+  }
+  LogSoftMaxTiling log;
+  LogSoftMaxTilingFunc(shape, 4, 4096, log);
+  EXPECT_EQ(log.srcM, 6u);
+  EXPECT_EQ(log.srcK, 40u);
+  SoftMaxTilingFunc(ge::Shape(), 4, 4096, t[0]);
+  EXPECT_EQ(t[0].srcM, 0u);
+}
+TEST(LibraryTiling, TemporariesHoldARowAtLeastAndAllAtMost) {
+  const ge::Shape bsh({2, 16, 64}), padded({2, 16, 64, 64}), nchw({2, 16, 8, 4});
+  std::uint32_t most = 0, least = 0;
+  const auto check = [&](const char* what) {
+    EXPECT_GE(least, 64u * 4 * 4) << what;
+    EXPECT_GT(most, least) << what;
+    EXPECT_EQ(most % 32, 0u) << what;
+    EXPECT_EQ(least % 32, 0u) << what;
+    most = least = 0;
+  };
+  GetLayerNormMaxMinTmpSize(padded, 2, false, most, least), check("LayerNorm");
+  GetLayerNormMaxMinTmpSize(ge::Shape({32, 64}), 2, false, true, false, most, least), check("LayerNorm with rstd");
+  GetNormalizeMaxMinTmpSize(ge::Shape({32, 64}), 4, 2, false, true, false, most, least), check("Normalize");
+  EXPECT_TRUE(GetRmsNormMaxMinTmpSize(bsh, 2, most, least)), check("RmsNorm");
+  EXPECT_TRUE(GetDeepNormMaxMinTmpSize(bsh, 2, false, false, most, least)), check("DeepNorm");
+  EXPECT_TRUE(GetBatchNormMaxMinTmpSize(bsh, bsh, 2, false, most, least)), check("BatchNorm");
+  GetGroupNormMaxMinTmpSize(nchw, 2, false, 4, most, least), check("GroupNorm");
+  GetLayerNormGradMaxMinTmpSize(padded, 2, false, most, least), check("LayerNormGrad");
+  GetLayerNormGradBetaMaxMinTmpSize(padded, 2, false, most, least), check("LayerNormGradBeta");
+  GetWelfordUpdateMaxMinTmpSize(bsh, 2, 4, false, false, most, least), check("WelfordUpdate");
+  GetWelfordFinalizeMaxMinTmpSize(bsh, 4, false, most, least), check("WelfordFinalize");
+  GetDropOutMaxMinTmpSize(bsh, 4, false, most, least), check("DropOut");
+  GetReduceXorSumMaxMinTmpSize(bsh, 2, false, most, least), check("ReduceXorSum");
+  GetSoftMaxFlashV3MaxMinTmpSize(bsh, 2, 4, most, least, true), check("SoftmaxFlashV3");
+  for (const auto& [max, min] :
+       {std::pair(GetSoftMaxMaxTmpSize(bsh, 4, false), GetSoftMaxMinTmpSize(bsh, 4, false)),
+        std::pair(GetSoftMaxFlashMaxTmpSize(bsh, 4, true, false), GetSoftMaxFlashMinTmpSize(bsh, 4, true, false)),
+        std::pair(GetSoftMaxFlashV2MaxTmpSize(bsh, 2, 4, true), GetSoftMaxFlashV2MinTmpSize(bsh, 2, 4, true)),
+        std::pair(GetSoftMaxGradMaxTmpSize(bsh, 4, false, false), GetSoftMaxGradMinTmpSize(bsh, 4, false, false)),
+        std::pair(GetLogSoftMaxMaxTmpSize(bsh, 4, false), GetLogSoftMaxMinTmpSize(bsh, 4, false))}) {
+    most = max, least = min;
+    check("softmax");
+  }
+}
+TEST(LibraryTiling, TopKRefusesWhatItCannotSort) {
+  const platform_ascendc::PlatformAscendC platform;
+  std::uint32_t most = 0, least = 0;
+  TopkTiling t;
+  EXPECT_TRUE(GetTopKMaxMinTmpSize(platform, 64, 4, false, true, TopKMode::TOPK_NORMAL, true, 4, most, least));
+  EXPECT_GE(least, 64u * 16);
+  EXPECT_GE(most, 4 * 64u * 16);
+  EXPECT_TRUE(TopKTilingFunc(platform, 64, 4, 8, 4, true, TopKMode::TOPK_NORMAL, true, t));
+  EXPECT_EQ(t.allDataSize, 256);
+  EXPECT_EQ(t.innerDataSize, 64);
+  EXPECT_FALSE(GetTopKMaxMinTmpSize(platform, 60, 4, false, true, TopKMode::TOPK_NORMAL, true, 4, most, least));
+  EXPECT_FALSE(TopKTilingFunc(platform, 60, 4, 8, 4, true, TopKMode::TOPK_NORMAL, true, t));
+  EXPECT_FALSE(TopKTilingFunc(platform, 64, 4, 65, 4, true, TopKMode::TOPK_NORMAL, true, t));
+  EXPECT_FALSE(TopKTilingFunc(platform, 64, 4, 8, 8, true, TopKMode::TOPK_NORMAL, true, t));
+}
+TEST(LibraryTiling, ShapesHaveDimensions) {
+  ge::Shape s({2, 3});
+  EXPECT_EQ(s.GetDimNum(), 2u);
+  EXPECT_EQ(s.GetDim(1), 3);
+  EXPECT_EQ(s.GetDim(2), 0);
+  EXPECT_TRUE(s.SetDim(1, 5));
+  EXPECT_FALSE(s.SetDim(2, 5));
+  EXPECT_EQ(s.GetShapeSize(), 10);
+  EXPECT_EQ(ge::Shape().GetShapeSize(), 0);
+  EXPECT_EQ(ge::Shape(std::vector<std::int64_t>{4, 4}).GetDims().size(), 2u);
+}
+
+}  // namespace
