@@ -24,6 +24,14 @@ TEST(Scalar, CountsAndFindsBits) {
   EXPECT_EQ(GetSFFValue<0>(7), 3);
   EXPECT_EQ(ScalarGetSFFValue<1>(0), -1);
 }
+TEST(Scalar, LeastAndLargestAreValues) {
+  const std::int32_t a = 3;
+  std::int32_t b = 5;
+  static_assert(std::is_same<decltype(::min(a, b)), std::int32_t>::value, "no reference to a parameter");
+  static_assert(std::is_same<decltype(::max(b, b)), std::int32_t>::value, "no reference to a parameter");
+  EXPECT_EQ(::min(a, b), 3);
+  EXPECT_EQ(::max(a, b), 5);
+}
 TEST(Scalar, CastsSingleValues) {
   EXPECT_EQ((ScalarCast<std::int32_t, float, RoundMode::CAST_FLOOR>(-1.5f)), -2);
   EXPECT_EQ((ScalarCast<std::int32_t, float, RoundMode::CAST_ROUND>(2.5f)), 3);

@@ -275,11 +275,12 @@ TWIN_API void ResetMask() { ::twin::set_mask(~0ull, ~0ull); }
 }  // namespace AscendC
 
 // What the device compiler offers without a namespace. Two parameters by value: std::min and std::max stay the better match.
+// Decayed: of two lvalues of one type the conditional is a reference, to a parameter.
 template <class A, class B>
-constexpr auto min(A a, B b) -> decltype(a < b ? a : b) {
+constexpr auto min(A a, B b) -> std::decay_t<decltype(a < b ? a : b)> {
   return a < b ? a : b;
 }
 template <class A, class B>
-constexpr auto max(A a, B b) -> decltype(a > b ? a : b) {
+constexpr auto max(A a, B b) -> std::decay_t<decltype(a > b ? a : b)> {
   return a > b ? a : b;
 }
