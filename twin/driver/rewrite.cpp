@@ -92,6 +92,8 @@ class Rewriter {
           any({"ASCEND_IS_AIC", "ASCEND_IS_AIV", "ASCEND_IS_NOT_AIC", "ASCEND_IS_NOT_AIV", "g_coreType", "__DAV_C220_CUBE__",
                "__DAV_C220_VEC__", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
       out_.uses_cube |= any({"Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose"});
+      out_.uses_matmul |= word == "REGIST_MATMUL_OBJ" && !is(i - 1, "define");
+      out_.cube_only |= word == "ASCENDC_CUBE_ONLY" && is(i - 1, "define");
       out_.uses_vector |= any({"VECIN", "VECOUT", "VECCALC"});
       if (word == "KERNEL_TASK_TYPE_DEFAULT" && is(i + 1, "(") && !is(i - 1, "define")) {
         const std::string type = text(i + 2);

@@ -33,6 +33,13 @@ bool Unit::mix() const {
   return any(&Source::names_core_kind) || (uses_cube() && uses_vector()) || starts_with(type(), "MixAic");
 }
 
+bool Unit::serves_matmul() const {
+  const bool cube_only = any(&Source::cube_only) || std::any_of(o_.flags.begin(), o_.flags.end(), [](const std::string& f) {
+                           return f.find("ASCENDC_CUBE_ONLY") != std::string::npos;
+                         });
+  return any(&Source::uses_matmul) && !cube_only;
+}
+
 bool Unit::has_kernels() const {
   return std::any_of(all_.begin(), all_.end(), [](const auto& s) { return !s.second.kernels.empty(); });
 }

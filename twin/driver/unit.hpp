@@ -18,8 +18,8 @@ class Unit {
   Unit(const Options& o, const std::filesystem::path& file, std::filesystem::path work);
 
   bool mix() const;
-  bool uses_cube() const { return any(&Source::uses_cube); }
-  bool uses_vector() const { return any(&Source::uses_vector); }
+  bool uses_cube() const { return any(&Source::uses_cube) || any(&Source::uses_matmul); }
+  bool uses_vector() const { return any(&Source::uses_vector) || serves_matmul(); }
   bool has_kernels() const;
   // The kernel type where a kernel does not name its own, in the engine's words.
   std::string type() const;
@@ -43,6 +43,8 @@ class Unit {
   Source& load(const std::filesystem::path& path);
   void headers(const Source& s, const std::filesystem::path& folder);
   bool any(bool Source::*what) const;
+  // Vector cores call Matmul, and cube cores serve them.
+  bool serves_matmul() const;
   // Where a rewritten file lies: the same path, below the work folder.
   std::filesystem::path mirrored(const std::filesystem::path& path) const { return work_ / "tree" / path.relative_path(); }
 

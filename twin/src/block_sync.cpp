@@ -54,14 +54,7 @@ void wait(const View& gm, int block, int event, const std::string& what, Site si
   c.waits_sets = nullptr;
   c.waits_on = nullptr;
   if (flag.empty()) return;
-  Clock known = flag.front().clock;
-  for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
-  c.learn_everywhere(known);
-  Record r;
-  r.step = Step::CrossWait;
-  r.site = site_id(site);
-  r.token = flag.front().token;
-  c.append(r);
+  learn_from_other(c, flag.front().clock, flag.front().token, site_id(site));
   flag.pop_front();
 }
 

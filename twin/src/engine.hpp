@@ -279,6 +279,8 @@ struct CrossSets {  // of one flag by one core
   std::uint32_t last_site = 0;
 };
 
+struct MatmulCore;  // matmul.hpp
+
 class Core {
  public:
   Core(int index, CoreKind kind, int block, int sub);
@@ -346,6 +348,7 @@ class Core {
   DType atomic_dtype = DType::F32;
   VectorRegisters registers;
   CubeRegisters cube;
+  std::shared_ptr<MatmulCore> matmul;
   // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
   struct UnitFlag {
     std::uint64_t end = 0;
@@ -400,6 +403,7 @@ void cache_store(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t 
 void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, const char* name);
 void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
 Clock as_foreign(const Core& core, const Clock& known);  // as other cores learn it
+void learn_from_other(Core& core, const Clock& known, std::uint32_t token, std::uint32_t site);  // after a cross-core wait
 
 std::string event_name(Pipe from, Pipe to);  // "MTE2_V"
 

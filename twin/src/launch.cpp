@@ -15,6 +15,8 @@ namespace twin {
 void check_flags_at_end(Core& core);
 void check_cross_flags_at_end(Core& core);
 void check_queues_at_end(Core& core);
+void check_matmul_at_end(Core& core);
+bool matmul_serves(const Core& core);
 
 namespace {
 
@@ -208,7 +210,7 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
     if (!l.diverged) {
       for (const Strand* s : stuck) {
         report_standing(*s->core, s->core->waits_at);
-        cross_deadlock(*s->core);
+        if (!matmul_serves(*s->core)) cross_deadlock(*s->core);  // one that serves is stuck because its callers are
       }
     }
     for (Strand* s : stuck) {
@@ -217,7 +219,12 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
     }
     return;
   }
-  for (auto& core : l.cores) check_cross_flags_at_end(*core);
+  for (auto& core : l.cores) {
+    current = core.get();
+    check_cross_flags_at_end(*core);
+    check_matmul_at_end(*core);
+  }
+  current = nullptr;
 }
 
 // The same launch with other values in place of those that the timing-only mode has skipped: it must not matter.

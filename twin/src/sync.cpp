@@ -46,6 +46,17 @@ Clock as_foreign(const Core& c, const Clock& known) {
   return out;
 }
 
+void learn_from_other(Core& c, const Clock& brought, std::uint32_t token, std::uint32_t site) {
+  Clock known = brought;
+  for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
+  c.learn_everywhere(known);  // it holds back issue to every pipe
+  Record r;
+  r.step = Step::CrossWait;
+  r.site = site;
+  r.token = token;
+  c.append(r);
+}
+
 namespace {
 
 void set(int mode, Pipe pipe, int id, Site site) {
@@ -130,14 +141,7 @@ void wait(int mode, int id, Site site) {
   c.waits_for = -1;
   auto& delivered = c.cross[id].delivered;
   if (delivered.empty()) return;
-  Clock known = known_of_all(delivered);
-  for (int p = 0; p < kPipes; ++p) known.own[p] = known.of(c.index, p);
-  c.learn_everywhere(known);  // it holds back issue to every pipe
-  Record r;
-  r.step = Step::CrossWait;
-  r.site = site_id(site);
-  r.token = delivered.front().token;
-  c.append(r);
+  learn_from_other(c, known_of_all(delivered), delivered.front().token, site_id(site));
   delivered.pop_front();
 }
 

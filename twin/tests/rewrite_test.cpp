@@ -30,6 +30,13 @@ TEST(Rewrite, LeavesStringsCommentsAndShiftsAlone) {
     EXPECT_EQ(s.error, "");
   }
 }
+TEST(Rewrite, SeesWhoCallsTheLibrarysMatmul) {
+  const auto mix = rewrite("#include \"lib/matmul_intf.h\"\nvoid f() { REGIST_MATMUL_OBJ(&pipe, w, mm, &t); }");
+  EXPECT_TRUE(mix.uses_matmul);
+  EXPECT_FALSE(mix.cube_only);
+  EXPECT_TRUE(rewrite("#define ASCENDC_CUBE_ONLY\nvoid f() { REGIST_MATMUL_OBJ(&pipe, w, mm, &t); }").cube_only);
+  EXPECT_FALSE(rewrite("#ifdef ASCENDC_CUBE_ONLY\n#endif\n").cube_only);
+}
 TEST(Rewrite, KeepsLineNumbersAndDropsAByteOrderMark) {
   const auto s = rewrite("\xEF\xBB\xBFint a;\nk<<<1,\n nullptr, s>>>\n(x);\nint b;");
   EXPECT_EQ(std::count(s.text.begin(), s.text.end(), '\n'), 4);

@@ -10,7 +10,7 @@ INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"),
-          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
+          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`)"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
 
@@ -58,7 +58,7 @@ def page():
     missing = re.findall(r"^TWIN_MISSING(?:_CLASS)?\((\w+)\)", lists, re.M)
     elsewhere = re.findall(r"^TWIN_ELSEWHERE\((\w+)\)", lists, re.M)
     out += ["", "## Not yet", "", "A kernel that uses one of these does not compile, and the message names it:", "",
-            ", ".join(f"`{n}`" for n in sorted(missing)) + "; and `matmul::Matmul` of `lib/matmul_intf.h`.", "",
+            ", ".join(f"`{n}`" for n in sorted(missing)) + ".", "",
             "The reference has these, but not for the 910B; the message says so:", "",
             ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
             "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose` and `Mmad`; relu modes of Fixpipe other than 0 and 1; "

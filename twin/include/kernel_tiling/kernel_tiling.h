@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling structs of the high-level libraries, as the reference lists their fields. The twin's libraries do not need what
-// they say; a kernel may keep such a struct inside its own tiling data.
+// Tiling structs of the high-level libraries, as the reference lists their fields; plain, with the forms in which host code
+// fills them. A kernel may keep such a struct inside its own tiling data.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+// Sizes in elements. Core: one Matmul object's share, singleCoreM × singleCoreN of C over singleCoreK; base: of one Mmad;
+// depth: base blocks that L1 holds; step: base blocks of one transfer along M, N and K. iterateOrder 0: along M first.
+#define TWIN_CUBE_TILING(field)                                                                                             \
+  field(usedCoreNum) field(M) field(N) field(Ka) field(Kb) field(singleCoreM) field(singleCoreN) field(singleCoreK)         \
+      field(baseM) field(baseN) field(baseK) field(depthA1) field(depthB1) field(stepM) field(stepN) field(isBias)          \
+          field(transLength) field(iterateOrder) field(shareMode) field(shareL1Size) field(shareL0CSize) field(shareUbSize) \
+              field(batchM) field(batchN) field(singleBatchM) field(singleBatchN) field(stepKa) field(stepKb)               \
+                  field(depthAL1CacheUB) field(depthBL1CacheUB) field(dbL0A) field(dbL0B) field(dbL0C) field(ALayoutInfoB)  \
+                      field(ALayoutInfoS) field(ALayoutInfoN) field(ALayoutInfoG) field(ALayoutInfoD) field(BLayoutInfoB)   \
+                          field(BLayoutInfoS) field(BLayoutInfoN) field(BLayoutInfoG) field(BLayoutInfoD)                   \
+                              field(CLayoutInfoB) field(CLayoutInfoS1) field(CLayoutInfoN) field(CLayoutInfoG)              \
+                                  field(CLayoutInfoS2) field(BatchNum)
 
 #include "kernel_tiling/norm_tiling.h"
 
 struct TCubeTiling {
-  std::int32_t usedCoreNum = 0, M = 0, N = 0, Ka = 0, Kb = 0, singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, baseM = 0,
-               baseN = 0, baseK = 0, depthA1 = 0, depthB1 = 0, stepM = 0, stepN = 0, isBias = 0, transLength = 0,
-               iterateOrder = 0, shareMode = 0, shareL1Size = 0, shareL0CSize = 0, shareUbSize = 0, batchM = 0, batchN = 0,
-               singleBatchM = 0, singleBatchN = 0, stepKa = 0, stepKb = 0, depthAL1CacheUB = 0, depthBL1CacheUB = 0,
-               dbL0A = 0, dbL0B = 0, dbL0C = 0;
+#define TWIN_FIELD(name)                                \
+  std::int32_t name = 0;                                \
+  void set_##name(std::int32_t value) { name = value; } \
+  std::int32_t get_##name() const { return name; }
+  TWIN_CUBE_TILING(TWIN_FIELD)
+#undef TWIN_FIELD
+  void SaveToBuffer(void* buffer, std::size_t capacity) const {
+    std::memcpy(buffer, static_cast<const void*>(this), capacity < sizeof(*this) ? capacity : sizeof(*this));
+  }
+  std::size_t GetDataSize() const { return sizeof(*this); }
 };
 struct SoftMaxTiling {
   std::uint32_t srcM = 0, srcK = 0, srcSize = 0, outMaxM = 0, outMaxK = 0, outMaxSize = 0, splitM = 0, splitK = 0,
@@ -24,3 +44,9 @@ namespace optiling {
 using ::SoftMaxTiling;
 using ::TCubeTiling;
 }  // namespace optiling
+namespace AscendC {
+namespace tiling {
+using ::SoftMaxTiling;
+using ::TCubeTiling;
+}  // namespace tiling
+}  // namespace AscendC

@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The high-level matrix product, which the twin does not have: a kernel that includes this header compiles until it uses
-// one.
+// Matmul, the high-level matrix product, as kernels include it. In a mix kernel the vector cores call it and the cube core
+// serves them: from REGIST_MATMUL_OBJ on it does nothing else, and then leaves the function. With ASCENDC_CUBE_ONLY defined
+// before this header the cube core calls it itself.
 #pragma once
 
+#include "ascendc/matmul.hpp"
 #include "kernel_operator.h"
 #include "kernel_tiling/kernel_tiling.h"
 
-enum class CubeFormat : std::uint8_t { ND, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR };
+#if defined(ASCENDC_CUBE_ONLY)
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
+  ((void)::AscendC::detail::register_matmul(false, ::twin::Site::here(), tpipe, workspace, __VA_ARGS__))
+#else
+#define REGIST_MATMUL_OBJ(tpipe, workspace, ...) \
+  while (::AscendC::detail::register_matmul(true, ::twin::Site::here(), tpipe, workspace, __VA_ARGS__)) return
+#endif
+#define REGIST_CUBE_OBJ REGIST_MATMUL_OBJ
+
+using AscendC::GetSysWorkSpacePtr;  // kernels name it so in REGIST_MATMUL_OBJ
 
 namespace matmul {
-
-template <AscendC::TPosition kPosition, CubeFormat kFormat, class T, bool kTranspose = false>
-struct MatmulType {
-  constexpr static AscendC::TPosition pos = kPosition;
-  constexpr static CubeFormat format = kFormat;
-  using TRANS_T = T;
-  using T_ = T;
-};
-
-template <class A, class...>
-class Matmul {
-  static_assert(
-      AscendC::detail::kNever<A>,
-      "matmul::Matmul (lib/matmul_intf.h) is not covered by the twin: write the product with DataCopy, LoadData, Mmad and "
-      "Fixpipe, as twin/examples/matmul.asc does");
-};
-
+using AscendC::Matmul;
+using AscendC::MatmulCallBackFunc;
+using AscendC::MatmulImpl;
+using AscendC::MatmulPolicy;
+using AscendC::MatmulType;
 }  // namespace matmul
-namespace AscendC {
-using matmul::Matmul;
-using matmul::MatmulType;
-}  // namespace AscendC

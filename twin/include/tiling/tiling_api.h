@@ -3,4 +3,5 @@
 #pragma once
 
 #include "tiling/library_tiling.hpp"
+#include "tiling/matmul_tiling.hpp"
 #include "tiling/platform/platform_ascendc.h"

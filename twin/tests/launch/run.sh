@@ -21,9 +21,12 @@ refuses "the launch passes another number of arguments" "} void f() { k<<<1, nul
 refuses "<lib/no_such_part.h> of the vendor is not in the twin" "
 #include \"lib/no_such_part.h\"
 "
-refuses "matmul::Matmul (lib/matmul_intf.h) is not covered by the twin" "} 
+refuses "Matmul: A and B are half, bfloat16_t, float or int8_t" "} 
 #include \"lib/matmul_intf.h\"
-void f() { matmul::Matmul<int> m;"
+void f() { using I = matmul::MatmulType<AscendC::TPosition::GM, CubeFormat::ND, int32_t>; matmul::Matmul<I, I, I> m;"
+refuses "TSCM and CO1 are not covered" "} 
+#include \"lib/matmul_intf.h\"
+void f() { using H = matmul::MatmulType<AscendC::TPosition::TSCM, CubeFormat::NZ, half>; matmul::Matmul<H, H, H> m;"
 
 # Host and kernel compiled apart: the header that neither command can make in full still launches, and complaints name the kernel.
 "$1" --device-check=off -c "$here/kernel.cpp" -o "$2/kernel.o"

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of Matmul on a cube core. L1 of an object:
+//   A slots | B slots | bias | quantisation scales       a slot: one transfer, stepM × stepKa base blocks (one without MDL)
+// L0A, L0B, L0C and the BiasTable are shared by all objects of the core: halves where a base block fits into half.
+#pragma once
+
+#include <map>
+
+#include "cube_common.hpp"
+#include "twin/calls_matmul.hpp"
+
+namespace twin {
+
+// A flag between two pipes, as a queue keeps it: its id is of no interest.
+struct MatmulFlag {
+  Handover handover;
+  Pipe from = Pipe::S;
+  bool set = false;
+};
+inline MatmulFlag hand(Pipe from, Site site) { return {core().hand_over(from, site_id(site)), from, true}; }
+inline void take(Pipe to, MatmulFlag& f, Site site) {
+  if (f.set) core().take_over(to, f.handover, f.from, site_id(site));
+  f.set = false;
+}
+
+// A or B, seen as a matrix of `outer` (M or N) by K. Lines in memory run along K, or, turned, along `outer`.
+struct MatmulSide {
+  View src;
+  bool left = true, turned = false, nz = false;
+  std::uint32_t size = 2, c0 = 16;
+  std::uint32_t outer = 0, k = 0;          // this object's share
+  std::uint32_t org_outer = 0, org_k = 0;  // of the whole matrix
+  std::uint32_t base = 0, base_k = 0, step = 1, step_k = 1;
+  std::uint32_t identity = 0;  // of the tensor
+  MatmulLoad load = nullptr;
+  const MatmulState* state = nullptr;
+
+  // 8-bit and 32-bit elements are turned in squares of two fractals.
+  std::uint32_t align() const { return turned && size == 1 ? 32 : 16; }
+  std::uint32_t k_align() const { return size == 1 ? 32 : 16; }
+  std::uint64_t slot_bytes() const {
+    return std::uint64_t{up(base * step, align())} * up(base_k * step_k, k_align()) * size;
+  }
+};
+struct MatmulPart {  // of a side
+  std::uint32_t at, k_at, outer, k;
+};
+void matmul_load_l1(const MatmulSide& side, const MatmulPart& part, const View& to, Site site);
+// `inner` counts from the begin of `part`, which lies in L1 at `from`. l0_outer: rows of fractals in L0, times 16.
+void matmul_load_l0(const MatmulSide& side, const MatmulPart& part, const View& from, const MatmulPart& inner,
+                    const View& to, std::uint32_t l0_outer, Site site);
+// A row of numbers from GM to L1, and from L1 to the BiasTable; half becomes float there.
+void matmul_load_row(const View& to, const View& from, std::uint32_t first, std::uint32_t count, Site site);
+void matmul_load_bias(const View& to, const View& from, std::uint32_t count, Site site);
+
+struct MatmulSlot {
+  View view;
+  std::uint32_t identity = 0;
+  std::uint32_t outer = 0, k = 0;  // number of the transfer along each
+  bool loaded = false;
+  MatmulFlag filled, freed;
+  std::int64_t needed = -1;  // the last step that needs it
+  std::uint64_t used = 0;
+};
+
+struct MatmulObject {  // on a cube core
+  std::uint64_t l1 = 0, l1_bytes = 0;
+  std::uint64_t geometry[6] = {};  // slot bytes and counts, bias, scales
+  std::vector<MatmulSlot> slots[2];
+  MatmulSlot bias, scales;
+};
+
+struct MatmulMessage {
+  enum What : std::uint8_t { Compute, Fetch, All } what = All;
+  MatmulClient client;
+  MatmulState state;
+  int sub = 0;
+  std::int32_t block = 0;
+  bool accumulate = false, answer = false, each = false;
+  MatmulOut out;
+  MatmulBatch batch;
+  Site site;
+  CrossFlag::Delivery sent;
+};
+
+// Of one core. On a cube core the buffers and what was asked; on a vector core the answers.
+struct MatmulCore {
+  int registered = 0;
+  bool serving = false;
+  std::deque<MatmulMessage> inbox;
+  std::map<std::uint32_t, CrossFlag::Delivery> answers;
+  std::uint32_t tickets = 0;
+  std::map<int, MatmulObject> objects;
+  MatmulFlag l0_free[2], l0c_free[2], bias_free[2];
+  std::uint32_t l0_turn = 0, l0c_turn = 0, bias_turn = 0;
+  std::int64_t step = 0;
+  struct Computed {  // a block of C in L0C that nobody has fetched
+    bool there = false, whole = false;
+    int object = -1;
+    View c;
+    std::uint32_t l0c_m = 0, half = 0;
+    MatmulFlag done;
+  } computed[2];
+};
+MatmulCore& matmul_of(Core& core);
+
+// What one call computes, on the cube core that runs.
+class MatmulRun {
+ public:
+  MatmulRun(int object, const MatmulState& state, int sub, Site site);
+  void compute(std::int32_t block, bool accumulate);
+  void fetch(std::int32_t block, const MatmulOut& out);
+  // after_each: called when a block has left L0C.
+  template <class F>
+  void all(const MatmulOut& out, F&& after_each) {
+    const std::int32_t blocks = matmul_blocks_m(s_) * matmul_blocks_n(s_);
+    begin(0, blocks);
+    for (std::int32_t b = 0; b < blocks; ++b) {
+      multiply(b, false);
+      fetch(b, out);
+      after_each();
+    }
+  }
+
+ private:
+  void lay_out();
+  void begin(std::int32_t first, std::int32_t blocks);
+  void multiply(std::int32_t block, bool accumulate);
+  void step(std::int32_t block, std::int32_t s, const View& c, bool first);
+  MatmulSlot* ensure(int which, std::int64_t u, std::int64_t now);
+  void units(int which, std::int64_t u, std::uint32_t* outer, std::uint32_t* k) const;
+  MatmulPart part(int which, std::uint32_t outer, std::uint32_t k) const;
+  std::uint32_t choose_half();
+
+  MatmulCore& core_;
+  MatmulObject& o_;
+  const MatmulState& s_;
+  MatmulSide side_[2];
+  MatmulCore::Computed& c_;
+  int sub_;
+  Site site_;
+  std::int32_t k_steps_ = 1;
+  std::int64_t first_step_ = 0, end_step_ = 0;  // of this call, counted over all calls of the core
+  std::int32_t first_block_ = 0;
+};
+
+}  // namespace twin

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks Matmul works in: of all base blocks that fit, and all ways to divide C among the cores, the ones for which a
+// core is estimated to be done first.
+//   a base block of C takes max(cube, MTE2), and FIX too if L0C holds one block only
+#include "tiling/matmul_tiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace matmul_tiling {
+namespace {
+
+// Cycles, from the figures behind devices/910b.device.
+constexpr double kL2BytesACycle = 90;     // 3.87 TB/s of 24 cores at 1.8 GHz, 93.8 % L2 hits
+constexpr double kLeastCopyCycles = 800;  // of ND to NZ, up to 64 KB
+constexpr double kUnaligned = 1.43;       // rows that begin off the line of 512 bytes
+constexpr double kFixBytesACycle = 117;
+constexpr double kFixLatency = 300, kBlockOverhead = 200;
+
+std::int32_t up(std::int64_t value, std::int32_t to) { return static_cast<std::int32_t>((value + to - 1) / to * to); }
+std::int32_t parts(std::int64_t value, std::int64_t of) { return static_cast<std::int32_t>((value + of - 1) / of); }
+
+std::int32_t bytes_of(DataType type) {
+  switch (type) {
+    case DataType::DT_INT8:
+    case DataType::DT_UINT8:
+      return 1;
+    case DataType::DT_FLOAT:
+    case DataType::DT_INT32:
+    case DataType::DT_UINT32:
+      return 4;
+    default:
+      return 2;
+  }
+}
+bool multiplies(DataType t) {
+  return t == DataType::DT_FLOAT || t == DataType::DT_FLOAT16 || t == DataType::DT_INT8 || t == DataType::DT_BF16;
+}
+
+struct Problem {
+  std::int64_t m, n, k;                    // of one core
+  std::int64_t size, c_size, l1, l0, l0c;  // bytes
+  bool double_l0, double_c, a_trans, b_trans;
+  std::int32_t m_align, n_align, k_align, k_a_cycle;
+};
+struct Blocks {
+  std::int32_t m = 0, n = 0, k = 0, step_k = 1;
+  double cycles = HUGE_VAL;
+};
+
+// The deepest slice of K that both halves of L0 hold; a power of two where it can be, for rows of GM that fill lines.
+std::int32_t depth_of(const Problem& p, std::int32_t m, std::int32_t n) {
+  const std::int64_t room = p.l0 / (p.double_l0 ? 2 : 1) / p.size / std::max(up(m, p.m_align), up(n, p.n_align));
+  std::int64_t k = p.k_align;
+  while (k * 2 <= room && k * 2 <= 256) k *= 2;
+  return room < p.k_align ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(k, up(p.k, p.k_align)));
+}
+
+std::int32_t step_of(const Problem& p, std::int32_t m, std::int32_t n, std::int32_t k) {
+  const std::int64_t both = (std::int64_t{up(m, p.m_align)} + up(n, p.n_align)) * up(k, p.k_align) * p.size;
+  const std::int64_t most = std::max<std::int64_t>(1, p.l1 / (2 * both));
+  std::int64_t step = 1;
+  while (step * 2 <= most) step *= 2;
+  return static_cast<std::int32_t>(std::min<std::int64_t>(step, parts(p.k, k)));
+}
+
+double cycles_of_block(const Problem& p, std::int64_t m, std::int64_t n, const Blocks& b, bool double_c) {
+  const double cube =
+      double(up(m, 16) / 16) * (up(n, 16) / 16) * std::ceil(double(p.k) / p.k_a_cycle) + 3.0 * parts(p.k, b.k);
+  const std::int64_t deep = std::int64_t{b.k} * b.step_k;
+  const double chunks = parts(p.k, deep);
+  const auto copy = [&](std::int64_t outer, std::int64_t base, std::int64_t single, bool along_k) {
+    const std::int64_t bytes = outer * std::min(deep, p.k) * p.size;
+    const bool aligned = (along_k ? deep * p.size : base * p.size) % 512 == 0 && (along_k || single * p.size % 512 == 0);
+    return std::max(kLeastCopyCycles, double(bytes) / kL2BytesACycle) * (aligned ? 1 : kUnaligned);
+  };
+  const double mte2 = chunks * (copy(m, b.m, p.m, !p.a_trans) + copy(n, b.n, p.n, p.b_trans));
+  const double fix = double(m * n * p.c_size) / kFixBytesACycle + kFixLatency;
+  return kBlockOverhead + (double_c ? std::max({cube, mte2, fix}) : std::max(cube, mte2) + fix);
+}
+
+double cycles_of_core(const Problem& p, Blocks* b) {
+  const bool double_c = p.double_c && std::int64_t{up(b->m, 16)} * up(b->n, p.n_align) * 8 <= p.l0c;
+  const std::int64_t whole_m = p.m / b->m, whole_n = p.n / b->n, rest_m = p.m % b->m, rest_n = p.n % b->n;
+  double sum = double(whole_m * whole_n) * cycles_of_block(p, b->m, b->n, *b, double_c);
+  if (rest_m) sum += double(whole_n) * cycles_of_block(p, rest_m, b->n, *b, double_c);
+  if (rest_n) sum += double(whole_m) * cycles_of_block(p, b->m, rest_n, *b, double_c);
+  if (rest_m && rest_n) sum += cycles_of_block(p, rest_m, rest_n, *b, double_c);
+  return sum;
+}
+
+}  // namespace
+
+MatmulApiTilingBase::MatmulApiTilingBase() : MatmulApiTilingBase(platform_ascendc::PlatformAscendC()) {}
+MatmulApiTilingBase::MatmulApiTilingBase(const platform_ascendc::PlatformAscendC& platform) {
+  using Type = platform_ascendc::CoreMemType;
+  const auto room = [&](Type type) {
+    std::uint64_t bytes = 0;
+    platform.GetCoreMemSize(type, bytes);
+    return static_cast<std::int64_t>(bytes);
+  };
+  l1_ = room(Type::L1);
+  l0a_ = room(Type::L0_A);
+  l0b_ = room(Type::L0_B);
+  l0c_ = room(Type::L0_C);
+  ub_ = room(Type::UB);
+  bt_ = room(Type::BT);
+}
+MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform) : MatmulApiTilingBase() {
+  const auto take = [](std::int64_t& own, std::uint64_t given) {
+    if (given) own = static_cast<std::int64_t>(given);
+  };
+  take(l1_, platform.l1Size);
+  take(l0a_, platform.l0ASize);
+  take(l0b_, platform.l0BSize);
+  take(l0c_, platform.l0CSize);
+  take(ub_, platform.ubSize);
+}
+
+std::int32_t MatmulApiTilingBase::SetAType(TPosition, CubeFormat, DataType dataType, bool isTrans) {
+  if (!multiplies(dataType)) return -1;
+  a_type_ = dataType;
+  a_trans_ = isTrans;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetBType(TPosition, CubeFormat, DataType dataType, bool isTrans) {
+  if (!multiplies(dataType)) return -1;
+  b_trans_ = isTrans;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetCType(TPosition pos, CubeFormat, DataType dataType) {
+  c_pos_ = pos;
+  c_type_ = dataType;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetBiasType(TPosition, CubeFormat, DataType) { return 0; }
+std::int32_t MatmulApiTilingBase::SetShape(std::int32_t m, std::int32_t n, std::int32_t k) {
+  if (m < -1 || n < -1 || k < -1) return -1;
+  if (m > 0) m_ = m;
+  if (n > 0) n_ = n;
+  if (k > 0) k_ = k;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetOrgShape(std::int32_t m, std::int32_t n, std::int32_t k) {
+  return SetOrgShape(m, n, k, k);
+}
+std::int32_t MatmulApiTilingBase::SetOrgShape(std::int32_t m, std::int32_t n, std::int32_t ka, std::int32_t kb) {
+  if (m <= 0 || n <= 0 || ka <= 0 || kb <= 0) return -1;
+  org_m_ = m;
+  org_n_ = n;
+  org_ka_ = ka;
+  org_kb_ = kb;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetFixSplit(std::int32_t m, std::int32_t n, std::int32_t k) {
+  if ((m != -1 && (m <= 0 || m % 16)) || (n != -1 && (n <= 0 || n % 16)) || (k != -1 && (k <= 0 || k % 8))) return -1;
+  fixed_m_ = m;
+  fixed_n_ = n;
+  fixed_k_ = k;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetBufferSpace(std::int32_t l1, std::int32_t l0c, std::int32_t ub, std::int32_t bt) {
+  if (l1 >= 0) l1_ = std::min<std::int64_t>(l1_, l1);
+  if (l0c >= 0) l0c_ = std::min<std::int64_t>(l0c_, l0c);
+  if (ub >= 0) ub_ = std::min<std::int64_t>(ub_, ub);
+  if (bt >= 0) bt_ = std::min<std::int64_t>(bt_, bt);
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetSplitRange(std::int32_t max_m, std::int32_t max_n, std::int32_t max_k,
+                                                std::int32_t min_m, std::int32_t min_n, std::int32_t min_k) {
+  const auto take = [](Range& r, std::int32_t low, std::int32_t high) {
+    if (low > 0) r.low = up(low, 16);
+    if (high > 0) r.high = high / 16 * 16;
+    return r.low <= r.high;
+  };
+  const bool right = take(range_m_, min_m, max_m) & take(range_n_, min_n, max_n) & take(range_k_, min_k, max_k);
+  return right ? 0 : -1;
+}
+std::int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool c, bool, bool, bool) {
+  double_l0a_ = a;
+  double_l0b_ = b;
+  double_l0c_ = c;
+  return 0;
+}
+void MatmulApiTilingBase::SetMatmulConfigParams(std::int32_t, bool, ScheduleType, MatrixTraverse traverse, bool) {
+  if (traverse != MatrixTraverse::NOSET) traverse_ = traverse;
+}
+void MatmulApiTilingBase::SetMatmulConfigParams(const MatmulConfigParams& p) {
+  SetMatmulConfigParams(p.mmConfigType, p.enableL1CacheUB, p.scheduleType, p.traverse, p.enVecND2NZ);
+}
+
+namespace {
+// What the class knows, as a problem.
+struct Limits {
+  std::int32_t fixed_m, fixed_n, fixed_k, low_m, high_m, low_n, high_n, high_k;
+  std::int64_t c_bytes;  // of a base block of C as it leaves
+  std::int64_t bias_n;   // columns that the BiasTable holds
+};
+Blocks best_blocks(const Problem& p, const Limits& l) {
+  Blocks best;
+  const std::int32_t last_m = std::min(l.high_m, up(p.m, p.m_align)), last_n = std::min(l.high_n, up(p.n, p.n_align));
+  for (std::int32_t m = l.fixed_m > 0 ? l.fixed_m : up(l.low_m, p.m_align);
+       m <= (l.fixed_m > 0 ? l.fixed_m : std::min(last_m, 512)); m += p.m_align) {
+    for (std::int32_t n = l.fixed_n > 0 ? l.fixed_n : up(l.low_n, p.n_align);
+         n <= (l.fixed_n > 0 ? l.fixed_n : std::min(last_n, 512)); n += p.n_align) {
+      if (std::int64_t{up(m, p.m_align)} * up(n, p.n_align) * 4 > p.l0c || std::int64_t{m} * n * p.c_size > l.c_bytes ||
+          n > l.bias_n)
+        continue;
+      Blocks b{m, n, l.fixed_k > 0 ? l.fixed_k : std::min(depth_of(p, m, n), l.high_k)};
+      if (b.k <= 0 || std::int64_t{std::max(up(m, p.m_align), up(n, p.n_align))} * up(b.k, p.k_align) * p.size > p.l0)
+        continue;
+      b.step_k = step_of(p, m, n, b.k);
+      b.cycles = cycles_of_core(p, &b);
+      if (b.cycles < best.cycles) best = b;
+    }
+  }
+  return best;
+}
+}  // namespace
+
+double MatmulApiTilingBase::choose_blocks() {
+  const std::int32_t size = bytes_of(a_type_);
+  const bool squares = size != 2;  // elements that are turned in squares
+  Problem p{single_m_,
+            single_n_,
+            single_k_,
+            size,
+            bytes_of(c_type_),
+            l1_ - (bias_ ? 2048 : 0),
+            std::min(l0a_, l0b_),
+            l0c_,
+            double_l0a_ && double_l0b_,
+            double_l0c_,
+            a_trans_,
+            b_trans_,
+            16,
+            16,
+            size == 1 ? 32 : 16,
+            size == 1   ? 32
+            : size == 4 ? 4
+                        : 16};
+  if (squares && size == 1 && a_trans_) p.m_align = 32;
+  if (squares && size == 1 && !b_trans_) p.n_align = 32;
+  const bool to_ub = c_pos_ == TPosition::VECIN || c_pos_ == TPosition::VECOUT || c_pos_ == TPosition::VECCALC;
+  // To UB: half of L0C, so that each of the two vector cores has a block on its way.
+  const std::int64_t c_bytes = to_ub ? std::min(ub_, fixed_m_ > 0 && fixed_n_ > 0 ? ub_ : l0c_ / 2) : std::int64_t{1} << 40;
+  const Blocks b = best_blocks(p, {fixed_m_, fixed_n_, fixed_k_, range_m_.low, range_m_.high, range_n_.low, range_n_.high,
+                                   range_k_.high, c_bytes, bias_ ? bt_ / 4 : std::int64_t{1} << 40});
+  base_m_ = b.m;
+  base_n_ = b.n;
+  base_k_ = b.k;
+  step_k_ = b.step_k;
+  return b.cycles;
+}
+
+std::int64_t MatmulApiTilingBase::GetTiling(TCubeTiling& t) {
+  if (m_ <= 0 || n_ <= 0 || k_ <= 0) return -1;
+  if (!org_m_) SetOrgShape(m_, n_, k_);
+  if (!divide() || !(choose_blocks() < HUGE_VAL)) return -1;
+  t = layouts_;
+  t.usedCoreNum = used_;
+  t.M = org_m_;
+  t.N = org_n_;
+  t.Ka = org_ka_;
+  t.Kb = org_kb_;
+  t.singleCoreM = single_m_;
+  t.singleCoreN = single_n_;
+  t.singleCoreK = single_k_;
+  t.baseM = base_m_;
+  t.baseN = base_n_;
+  t.baseK = base_k_;
+  t.stepM = t.stepN = 1;
+  t.stepKa = t.stepKb = step_k_;
+  t.depthA1 = t.depthB1 = 2 * step_k_;
+  t.isBias = bias_;
+  t.iterateOrder = traverse_ == MatrixTraverse::FIRSTN ? 1 : 0;
+  t.dbL0A = double_l0a_ ? 2 : 1;
+  t.dbL0B = double_l0b_ ? 2 : 1;
+  t.dbL0C = double_l0c_ && std::int64_t{base_m_} * base_n_ * 8 <= l0c_ ? 2 : 1;
+  t.shareL1Size = t.depthA1 * (base_m_ + base_n_) * base_k_ * bytes_of(a_type_);
+  t.shareL0CSize = base_m_ * base_n_ * 4 * t.dbL0C;
+  return 0;
+}
+
+std::int32_t MatmulApiTilingBase::SetALayout(std::int32_t b, std::int32_t s, std::int32_t n, std::int32_t g,
+                                             std::int32_t d) {
+  layouts_.ALayoutInfoB = b;
+  layouts_.ALayoutInfoS = s;
+  layouts_.ALayoutInfoN = n;
+  layouts_.ALayoutInfoG = g;
+  layouts_.ALayoutInfoD = d;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetBLayout(std::int32_t b, std::int32_t s, std::int32_t n, std::int32_t g,
+                                             std::int32_t d) {
+  layouts_.BLayoutInfoB = b;
+  layouts_.BLayoutInfoS = s;
+  layouts_.BLayoutInfoN = n;
+  layouts_.BLayoutInfoG = g;
+  layouts_.BLayoutInfoD = d;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetCLayout(std::int32_t b, std::int32_t s1, std::int32_t n, std::int32_t g,
+                                             std::int32_t s2) {
+  layouts_.CLayoutInfoB = b;
+  layouts_.CLayoutInfoS1 = s1;
+  layouts_.CLayoutInfoN = n;
+  layouts_.CLayoutInfoG = g;
+  layouts_.CLayoutInfoS2 = s2;
+  return 0;
+}
+std::int32_t MatmulApiTilingBase::SetBatchNum(std::int32_t batch) {
+  layouts_.BatchNum = batch;
+  return batch > 0 ? 0 : -1;
+}
+std::int32_t MatmulApiTilingBase::SetBatchInfoForNormal(std::int32_t a, std::int32_t b, std::int32_t m, std::int32_t n,
+                                                        std::int32_t k) {
+  return SetBatchNum(std::max(a, b)) | SetShape(m, n, k);
+}
+
+bool MatmulApiTiling::divide() {
+  single_m_ = m_;
+  single_n_ = n_;
+  single_k_ = k_;
+  used_ = 1;
+  return true;
+}
+
+std::int32_t MultiCoreMatmulTiling::SetDim(std::int32_t dim) {
+  if (dim <= 0) return -1;
+  dim_ = dim;
+  return 0;
+}
+std::int32_t MultiCoreMatmulTiling::SetSingleShape(std::int32_t m, std::int32_t n, std::int32_t k) {
+  asked_m_ = m;
+  asked_n_ = n;
+  asked_k_ = k;
+  return m == 0 || n == 0 || k == 0 ? -1 : 0;
+}
+std::int32_t MultiCoreMatmulTiling::SetSingleRange(std::int32_t max_m, std::int32_t max_n, std::int32_t, std::int32_t min_m,
+                                                   std::int32_t min_n, std::int32_t) {
+  if (max_m > 0) single_m_range_.high = max_m;
+  if (max_n > 0) single_n_range_.high = max_n;
+  if (min_m > 0) single_m_range_.low = min_m;
+  if (min_n > 0) single_n_range_.low = min_n;
+  return single_m_range_.low <= single_m_range_.high && single_n_range_.low <= single_n_range_.high ? 0 : -1;
+}
+std::int32_t MultiCoreMatmulTiling::SetAlignSplit(std::int32_t m, std::int32_t n, std::int32_t) {
+  if (m > 0) align_m_ = m;
+  if (n > 0) align_n_ = n;
+  return 0;
+}
+std::int32_t MultiCoreMatmulTiling::GetSingleShape(std::int32_t& m, std::int32_t& n, std::int32_t& k) const {
+  m = single_m_;
+  n = single_n_;
+  k = single_k_;
+  return 0;
+}
+std::int32_t MultiCoreMatmulTiling::GetCoreNum(std::int32_t& dim, std::int32_t& m_dim, std::int32_t& n_dim) const {
+  dim = used_;
+  m_dim = m_dim_;
+  n_dim = n_dim_;
+  return 0;
+}
+
+bool MultiCoreMatmulTiling::divide() {
+  single_k_ = asked_k_ > 0 ? std::min(asked_k_, k_) : k_;
+  const std::int32_t k_dim = parts(k_, single_k_);
+  struct Division {
+    std::int32_t m = 0, n = 0;
+    double cycles = HUGE_VAL;
+  } best;
+  const auto within = [](std::int32_t v, const Range& r) { return v <= r.high; };
+  const std::int32_t line = 512 / bytes_of(a_type_);  // elements: shares of whole lines of GM, or of whole fractals
+  for (std::int32_t nth = 0; nth < 4 * (dim_ / k_dim); ++nth) {
+    const std::int32_t down = nth / 4 + 1, across = dim_ / k_dim / down;
+    const std::int32_t by_m = nth & 1 ? up(line, align_m_) : align_m_, by_n = nth & 2 ? up(line, align_n_) : align_n_;
+    single_m_ = asked_m_ > 0 ? std::min(asked_m_, m_) : std::min(m_, up(parts(m_, down), by_m));
+    single_n_ = asked_n_ > 0 ? std::min(asked_n_, n_) : std::min(n_, up(parts(n_, across), by_n));
+    single_m_ = std::max(single_m_, std::min(single_m_range_.low, m_));
+    single_n_ = std::max(single_n_, std::min(single_n_range_.low, n_));
+    if (parts(m_, single_m_) * parts(n_, single_n_) * k_dim > dim_ || !within(single_m_, single_m_range_) ||
+        !within(single_n_, single_n_range_))
+      continue;
+    const double cycles = choose_blocks();
+    if (cycles < best.cycles) best = {single_m_, single_n_, cycles};
+  }
+  if (best.m == 0) return false;
+  single_m_ = best.m;
+  single_n_ = best.n;
+  m_dim_ = parts(m_, single_m_);
+  n_dim_ = parts(n_, single_n_);
+  used_ = m_dim_ * n_dim_ * k_dim;
+  return true;
+}
+
+}  // namespace matmul_tiling

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matmul beyond one product: batches, partial sums, several objects, operands in UB, copies of the kernel's own.
+#include "matmul_cases.hpp"
+
+namespace twin_test {
+namespace {
+
+using namespace AscendC;
+using F = CubeFormat;
+template <class T, bool kTrans = false, LayoutMode kLayout = LayoutMode::NONE, TPosition kPlace = TPosition::GM>
+using In = MatmulType<kPlace, F::ND, T, kTrans, kLayout>;
+
+// Runs a kernel of a mix type, with three inputs and an output.
+using Kernel = void(GM_ADDR, GM_ADDR, GM_ADDR, GM_ADDR, TCubeTiling);
+template <Kernel* kKernel>
+std::vector<float> run(const std::vector<half>& a, const std::vector<half>& b, const std::vector<half>& c, std::size_t count,
+                       const TCubeTiling& t) {
+  Device<half> da(a), db(b), dc(c);
+  Device<float> out(std::vector<float>(count, 55.0f));
+  twin::take_findings();
+  twin::launcher<Kernel, kKernel>(1).auto_sync(false).as(twin::KernelType::MixAic12)(da, db, dc, out, t);
+  EXPECT_SILENT();
+  return out.values();
+}
+std::vector<half> numbers(std::size_t n, int seed) {
+  std::vector<half> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>((i * 7 + seed) % 11) - 5);
+  return out;
+}
+TCubeTiling tiling(int m, int n, int k, int base = 32) {
+  matmul_tiling::MatmulApiTiling choice;
+  choice.SetShape(m, n, k);
+  choice.SetFixSplit(base, base, -1);
+  TCubeTiling t;
+  EXPECT_EQ(choice.GetTiling(t), 0);
+  return t;
+}
+template <class T>
+GlobalTensor<T> global(GM_ADDR p) {
+  GlobalTensor<T> t;
+  t.SetGlobalBuffer((__gm__ T*)p);
+  return t;
+}
+
+// ---- batches ----
+void batches(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half, false, LayoutMode::NORMAL>, In<half, true, LayoutMode::NORMAL>, In<float, false, LayoutMode::NORMAL>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  mm.SetTensorA(global<half>(a));
+  mm.SetTensorB(global<half>(b), true);
+  mm.IterateBatch(global<float>(c), 4, 2, false);
+}
+TEST(MatmulBatch, FewerMatricesServeSeveralProducts) {
+  constexpr int kM = 40, kN = 24, kK = 48;
+  const auto a = numbers(4 * kM * kK, 1), b = numbers(2 * kN * kK, 2);
+  const auto c = run<batches>(a, b, a, 4 * kM * kN, tiling(kM, kN, kK));
+  for (int q = 0; q < 4; ++q) {
+    for (int r = 0; r < kM; ++r) {
+      for (int j = 0; j < kN; ++j) {
+        float sum = 0;
+        for (int k = 0; k < kK; ++k) sum += float(a[(q * kM + r) * kK + k]) * float(b[(q / 2 * kN + j) * kK + k]);
+        ASSERT_EQ(c[(q * kM + r) * kN + j], sum) << q << ", " << r << ", " << j;
+      }
+    }
+  }
+}
+void heads(GM_ADDR q, GM_ADDR k, GM_ADDR, GM_ADDR s, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half, false, LayoutMode::BSNGD>, In<half, true, LayoutMode::BSNGD>, In<float, false, LayoutMode::BNGS1S2>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  mm.SetTensorA(global<half>(q));
+  mm.SetTensorB(global<half>(k), true);
+  mm.IterateBatch<false, true>(global<float>(s), 6, 3, false);
+  mm.WaitIterateBatch();
+}
+TEST(MatmulBatch, HeadsBesideEachOther) {  // S = Q Kᵀ of 3 heads, 2 query heads each; row: 6 or 3 heads of 16
+  constexpr int kS1 = 24, kS2 = 40, kD = 16;
+  matmul_tiling::BatchMatmulTiling choice;
+  choice.SetShape(kS1, kS2, kD);
+  choice.SetALayout(1, kS1, 3, 2, kD);
+  choice.SetBLayout(1, kS2, 3, 1, kD);
+  choice.SetCLayout(1, kS1, 3, 2, kS2);
+  choice.SetBatchNum(6);
+  TCubeTiling t;
+  ASSERT_EQ(choice.GetTiling(t), 0);
+  const auto q = numbers(kS1 * 6 * kD, 3), k = numbers(kS2 * 3 * kD, 4);
+  const auto s = run<heads>(q, k, q, 6 * kS1 * kS2, t);
+  for (int h = 0; h < 6; ++h) {
+    for (int r = 0; r < kS1; ++r) {
+      for (int j = 0; j < kS2; ++j) {
+        float sum = 0;
+        for (int d = 0; d < kD; ++d) sum += float(q[(r * 6 + h) * kD + d]) * float(k[(j * 3 + h / 2) * kD + d]);
+        ASSERT_EQ(s[(h * kS1 + r) * kS2 + j], sum) << h << ", " << r << ", " << j;
+      }
+    }
+  }
+}
+
+// ---- partial sums, two objects ----
+void partial(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half>, In<half>, In<float>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  for (int part = 0; part < 3; ++part) {  // A (32, 96), B (96, 32) in slices of 32 of K
+    mm.SetTensorA(global<half>(a)[part * 32]);
+    mm.SetTensorB(global<half>(b)[part * 32 * 32]);
+    mm.SetSingleShape(32, 32, 32);
+    mm.Iterate(part > 0);
+  }
+  mm.GetTensorC(global<float>(c));
+  mm.End();
+}
+TEST(Matmul, AddsUpPartialSums) {
+  const auto a = numbers(32 * 96, 1), b = numbers(96 * 32, 2);
+  const auto c = run<partial>(a, b, a, 32 * 32, tiling(32, 32, 96));
+  for (int r = 0; r < 32; ++r) {
+    for (int j = 0; j < 32; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 96; ++k) sum += float(a[r * 96 + k]) * float(b[k * 32 + j]);
+      ASSERT_EQ(c[r * 32 + j], sum);
+    }
+  }
+}
+// (A B) C on both vector cores, each its 32 rows: the first product leaves as half in GM, the second reads it there, and is
+// asked for by another object. It is also read through UB.
+void chain(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR out, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half>, In<half>, MatmulType<TPosition::VECIN, F::ND, float>> first;
+  Matmul<In<half, false, LayoutMode::NONE, TPosition::VECOUT>, In<half>, In<float>> second;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), first, &t, second, &t);
+  const int mine = static_cast<int>(GetSubBlockIdx()) * 32 * 32;
+  TBuf<TPosition::VECCALC> wide, narrow;
+  pipe.InitBuffer(wide, 32 * 32 * sizeof(float));
+  pipe.InitBuffer(narrow, 32 * 32 * sizeof(half));
+  LocalTensor<float> product = wide.Get<float>();
+  LocalTensor<half> rounded = narrow.Get<half>();
+  first.SetTensorA(global<half>(a)[mine]);
+  first.SetTensorB(global<half>(b));
+  first.Iterate();
+  first.GetTensorC(product, 0, true);
+  first.End();
+  Cast(rounded, product, RoundMode::CAST_NONE, 32 * 32);
+  second.SetTensorA(rounded);
+  second.SetTensorB(global<half>(c));
+  second.IterateAll(global<float>(out)[mine]);
+  second.End();
+}
+TEST(Matmul, TwoObjectsAndAnOperandInUb) {
+  std::vector<half> a = numbers(64 * 32, 1), b = numbers(32 * 32, 2), c = numbers(32 * 32, 3);
+  const auto out = run<chain>(a, b, c, 64 * 32, tiling(32, 32, 32));
+  for (int r = 0; r < 64; ++r) {
+    float first[32] = {};
+    for (int j = 0; j < 32; ++j) {
+      for (int k = 0; k < 32; ++k) first[j] += float(a[r * 32 + k]) * float(b[k * 32 + j]);
+    }
+    for (int j = 0; j < 32; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 32; ++k) sum += first[k] * float(c[k * 32 + j]);
+      ASSERT_EQ(out[r * 32 + j], sum) << r << ", " << j;
+    }
+  }
+}
+
+// ---- copies of the kernel's own ----
+void copy_a(const LocalTensor<std::int8_t>& to, const __gm__ void* gm, int row, int col, int m, int k, const std::uint64_t,
+            const std::uint64_t stride) {
+  GlobalTensor<half> from;
+  from.SetGlobalBuffer((__gm__ half*)gm);
+  const auto line = static_cast<std::uint16_t>(stride);
+  DataCopy(to.ReinterpretCast<half>(), from[std::size_t(row) * 32 * stride + col * 32],
+           Nd2NzParams(1, static_cast<std::uint16_t>(m), static_cast<std::uint16_t>(k), 0, line,
+                       static_cast<std::uint16_t>((m + 15) / 16 * 16), 1, 0));
+}
+void strided(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half>, In<half>, In<float>, In<float>, CFG_NORM, MatmulCallBackFunc<nullptr, copy_a, nullptr>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  mm.SetSelfDefineData(100);  // the stride of A's rows, which the tiling does not say
+  mm.SetTensorA(global<half>(a));
+  mm.SetTensorB(global<half>(b));
+  mm.IterateAll(global<float>(c));
+}
+TEST(Matmul, CopiesByAFunctionOfTheKernels) {
+  TCubeTiling t = tiling(48, 64, 64);
+  t.baseK = 32;
+  const auto a = numbers(48 * 100, 1), b = numbers(64 * 64, 2);
+  const auto c = run<strided>(a, b, a, 48 * 64, t);
+  for (int r = 0; r < 48; ++r) {
+    for (int j = 0; j < 64; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 64; ++k) sum += float(a[r * 100 + k]) * float(b[k * 64 + j]);
+      ASSERT_EQ(c[r * 64 + j], sum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace twin_test
