@@ -62,7 +62,7 @@ def page():
             "The reference has these, but not for the 910B; the message says so:", "",
             ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
             "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose` and `Mmad`; relu modes of Fixpipe other than 0 and 1; "
-            "`SoftMax` on Nz data; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
+            "softmax of any kind on Nz data; tiling functions of the library inside of a kernel; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 
 

@@ -33,8 +33,7 @@ struct BatchNormTiling {
   std::uint32_t originalBLength = 0, meanVarSize = 0, meanTmpTensorPos = 0, varianceTmpTensorPos = 0, tmpBufSize = 0,
                 oneTmpSize = 0, firstTmpStartPos = 0, secondTmpStartPos = 0, thirdTmpStartPos = 0, loopRound = 0,
                 inputTailSize = 0, inputTailPos = 0, meanVarTailSize = 0, meanVarTailPos = 0, bshCurLength = 0,
-                shCurLength = 0, reduceAddLoop = 0, reduceAddTail = 0, reduceAddTailPos = 0, basicLoop = 0,
-                brcRepeatTimes = 0;
+                shCurLength = 0;
   float firstDimValueBack = 0;
   std::uint32_t castHalfRepStride = 0, shCurLengthBlockNum = 0, castHalfOutRepStride = 0;
 };
@@ -49,11 +48,17 @@ struct GroupNormTiling {
 };
 struct LayerNormGradTiling {
   std::uint32_t stackBufferSize = 0, bLength = 0, sLength = 0, hLength = 0, originalHLength = 0, oneCalSize = 0,
-                nohCalSize = 0, loopNum = 0, tailSize = 0, nohTailSize = 0;
+                nohCalSize = 0, loopNum = 0, tailSize = 0, nohTailSize = 0, tmpTensorBSHPos = 0, tmpTensorBSHSize = 0,
+                pdVarTensorPos = 0, pdVarTensorSize = 0, pdMeanTensorPos = 0, pdMeanTensorSize = 0, x1TensorPos = 0,
+                x1TensorSize = 0, x2TensorPos = 0, x2TensorSize = 0, x3TensorPos = 0, x3TensorSize = 0, tmpTensorPos = 0,
+                tmpTensorSize = 0, tmpTensor1Pos = 0, tmpTensor1Size = 0, tmpTensor2Pos = 0, tmpTensor2Size = 0,
+                lastDimValueBack = 0, lastDimValueBackMulTwo = 0;
 };
 struct LayerNormGradBetaTiling {
   std::uint32_t stackBufferSize = 0, bLength = 0, sLength = 0, hLength = 0, originalHLength = 0, bshLength = 0, bsLength = 0,
-                oneCalSize = 0, numLoops = 0, loopTail = 0;
+                oneCalSize = 0, numberOfTmpBuf = 0, loopRound = 0, inputTailSize = 0, inputTailPos = 0, bsTailSize = 0,
+                bshCurLength = 0, bsCurLength = 0, gammaTempTensorPos = 0, betaTempTensorPos = 0, inputDyTmpTensorPos = 0,
+                resForGammaTmpTensorPos = 0, reserved = 0;
 };
 struct LogSoftMaxTiling {
   std::uint32_t srcM = 0, srcK = 0, srcSize = 0, outMaxM = 0, outMaxK = 0, outMaxSize = 0, splitM = 0, splitK = 0,
