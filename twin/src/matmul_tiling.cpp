@@ -173,8 +173,8 @@ std::int32_t MatmulApiTilingBase::SetSplitRange(std::int32_t max_m, std::int32_t
     if (high > 0) r.high = high / 16 * 16;
     return r.low <= r.high;
   };
-  const bool right = take(range_m_, min_m, max_m) & take(range_n_, min_n, max_n) & take(range_k_, min_k, max_k);
-  return right ? 0 : -1;
+  const bool m = take(range_m_, min_m, max_m), n = take(range_n_, min_n, max_n), k = take(range_k_, min_k, max_k);
+  return m && n && k ? 0 : -1;
 }
 std::int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool c, bool, bool, bool) {
   double_l0a_ = a;

@@ -165,6 +165,31 @@ TEST(Matmul, TwoObjectsAndAnOperandInUb) {
   }
 }
 
+// ---- tiling that is known at compile time ----
+constexpr MatmulConfig kShape = GetMMConfig<MatmulConfigMode::CONFIG_MDL>(MatmulShapeParams{48, 80, 200, 32, 32, 32});
+constexpr MatmulApiStaticTiling kStatic = GetMatmulApiTiling<In<half>, In<half>, In<float>>(kShape);
+static_assert(kStatic.baseM == 32 && kStatic.baseK == 32 && kStatic.depthA1 == 2 * kStatic.step_k, "as asked");
+void constant(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling) {
+  TPipe pipe;
+  Matmul<In<half>, In<half>, In<float>, In<float>, kStatic> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, (TCubeTiling*)nullptr);
+  if (GetSubBlockIdx() != 0) return;
+  mm.SetTensorA(global<half>(a));
+  mm.SetTensorB(global<half>(b));
+  mm.IterateAll(global<float>(c));
+}
+TEST(Matmul, ConstantTiling) {
+  const auto a = numbers(48 * 200, 1), b = numbers(200 * 80, 2);
+  const auto c = run<constant>(a, b, a, 48 * 80, {});
+  for (int r = 0; r < 48; ++r) {
+    for (int j = 0; j < 80; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 200; ++k) sum += float(a[r * 200 + k]) * float(b[k * 80 + j]);
+      ASSERT_EQ(c[r * 80 + j], sum) << r << ", " << j;
+    }
+  }
+}
+
 // ---- copies of the kernel's own ----
 void copy_a(const LocalTensor<std::int8_t>& to, const __gm__ void* gm, int row, int col, int m, int k, const std::uint64_t,
             const std::uint64_t stride) {

@@ -65,8 +65,18 @@ class MatmulImpl {
   TWIN_API void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr) {
     (void)tpipe;
     if (client_.object < 0) client_.object = ::twin::matmul_register();
-    if (cubeTiling == nullptr) return;
-    TCubeTiling& t = s_.tiling = *cubeTiling;
+    const TCubeTiling fixed = detail::static_tiling(MM_CFG);
+    if (cubeTiling == nullptr && fixed.baseM == 0) return;
+    TCubeTiling& t = s_.tiling = cubeTiling != nullptr ? *cubeTiling : fixed;
+    if (fixed.baseM != 0) {
+      t.baseM = fixed.baseM;
+      t.baseN = fixed.baseN;
+      t.baseK = fixed.baseK;
+      t.depthA1 = fixed.depthA1;
+      t.depthB1 = fixed.depthB1;
+      t.stepM = t.stepN = 1;
+      t.stepKa = t.stepKb = fixed.stepKa;
+    }
     const auto constant = [](std::int32_t& field, std::uint32_t value) {
       if (value) field = static_cast<std::int32_t>(value);
     };

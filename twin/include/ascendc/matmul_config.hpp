@@ -221,6 +221,59 @@ struct MatmulType {
   static constexpr bool ibShare = kShare;
 };
 
+// Tiling that is known at compile time, in place of a MatmulConfig: what it has is not taken from the TCubeTiling, which may
+// then be absent.
+struct MatmulApiStaticTiling : MatmulConfig {
+  constexpr MatmulApiStaticTiling(const MatmulConfig& config = GetNormalConfig()) : MatmulConfig(config), cfg(config) {}
+  std::int32_t baseM = 0, baseN = 0, baseK = 0, depthA1 = 0, depthB1 = 0, step_k = 0;
+  MatmulConfig cfg;
+};
+namespace detail {
+constexpr std::int32_t whole(std::int64_t value, std::int32_t of) {
+  return static_cast<std::int32_t>((value + of - 1) / of * of);
+}
+inline TCubeTiling static_tiling(const MatmulApiStaticTiling& t) {
+  TCubeTiling out;
+  out.M = out.singleCoreM = static_cast<std::int32_t>(t.singleCoreM);
+  out.N = out.singleCoreN = static_cast<std::int32_t>(t.singleCoreN);
+  out.Ka = out.Kb = out.singleCoreK = static_cast<std::int32_t>(t.singleCoreK);
+  out.baseM = t.baseM;
+  out.baseN = t.baseN;
+  out.baseK = t.baseK;
+  out.depthA1 = t.depthA1;
+  out.depthB1 = t.depthB1;
+  out.stepM = out.stepN = out.usedCoreNum = 1;
+  out.stepKa = out.stepKb = t.step_k;
+  return out;
+}
+inline TCubeTiling static_tiling(const MatmulConfig&) { return {}; }
+}  // namespace detail
+// The blocks of the config, or of 128 × 128 and as much of K as both halves of L0 hold; L1 in two halves.
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE>
+TWIN_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG, std::int32_t l1Size = 512 * 1024) {
+  MatmulApiStaticTiling t(mmCFG);
+  constexpr std::int32_t kSize = sizeof(typename A_TYPE::T), kHalf = 32 * 1024;
+  const auto block = [](std::uint32_t asked, std::uint32_t single) {
+    return asked ? static_cast<std::int32_t>(asked) : single && single < 128 ? detail::whole(single, 16) : 128;
+  };
+  t.baseM = block(mmCFG.basicM, mmCFG.singleCoreM);
+  t.baseN = block(mmCFG.basicN, mmCFG.singleCoreN);
+  t.baseK = static_cast<std::int32_t>(mmCFG.basicK);
+  const std::int32_t larger = t.baseM > t.baseN ? t.baseM : t.baseN;
+  if (t.baseK == 0) {
+    t.baseK = 32;
+    while (t.baseK * 2 * larger * kSize <= kHalf) t.baseK *= 2;
+    const std::int32_t all = detail::whole(mmCFG.singleCoreK, 32);
+    if (all && all < t.baseK) t.baseK = all;
+  }
+  t.step_k = 1;
+  while (t.step_k * 4 * (t.baseM + t.baseN) * t.baseK * kSize <= l1Size - 4096) t.step_k *= 2;
+  const std::int32_t slices = static_cast<std::int32_t>((mmCFG.singleCoreK + t.baseK - 1) / t.baseK);
+  if (slices && slices < t.step_k) t.step_k = slices;
+  t.depthA1 = t.depthB1 = 2 * t.step_k;
+  return t;
+}
+
 // One base block of A, of B, or of C, copied by functions of the kernel's own.
 template <void (*DataCopyOut)(const __gm__ void* gm, const LocalTensor<std::int8_t>& co1Local, const void* params,
                               const std::uint64_t tilingPtr, const std::uint64_t dataPtr) = nullptr,

@@ -20,7 +20,9 @@
 using AscendC::GetSysWorkSpacePtr;  // kernels name it so in REGIST_MATMUL_OBJ
 
 namespace matmul {
+using AscendC::GetMatmulApiTiling;
 using AscendC::Matmul;
+using AscendC::MatmulApiStaticTiling;
 using AscendC::MatmulCallBackFunc;
 using AscendC::MatmulImpl;
 using AscendC::MatmulPolicy;
