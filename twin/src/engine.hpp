@@ -346,6 +346,11 @@ class Core {
   bool mask_counts = false;
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
+  struct {  // SetPadValue
+    bool given = false;
+    DType dtype = DType::U8;
+    std::uint64_t bits = 0;
+  } pad_value;
   VectorRegisters registers;
   CubeRegisters cube;
   std::shared_ptr<MatmulCore> matmul;

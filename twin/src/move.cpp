@@ -168,7 +168,25 @@ void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site si
   execute_blocks("DataCopy", dst, src, b, b.bytes, nullptr, site);
 }
 
-void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site) {
+void set_pad_value(DType dtype, std::uint64_t bits) { core().pad_value = {true, dtype, bits}; }
+
+// Without a value of its own a copy pads with that of SetPadValue, if there is one. A copy with a value replaces it, and
+// leaves it unspecified for those that follow.
+void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& given, Site site) {
+  Pad pad = given;
+  auto& value = core().pad_value;
+  if (pad.given) {
+    value.given = false;
+  } else if (value.given && pad.left_bytes + pad.right_bytes != 0) {
+    if (size_bytes(value.dtype) != size_bytes(dst.dtype)) {
+      report({Kind::Limit,
+              format("DataCopyPad of %s pads with what SetPadValue gave as %s", name(dst.dtype), name(value.dtype)),
+              to_string(site), "", core().label(), "MTE2", "", "", "give SetPadValue the type of the copy"});
+      return;
+    }
+    pad.given = true;
+    pad.value = value.bits;
+  }
   if (pad.left_bytes > 32 || pad.right_bytes > 32) {
     report({Kind::Limit,
             format("DataCopyPad: padding of %llu and %llu bytes, at most 32 each side",

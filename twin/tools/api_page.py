@@ -7,9 +7,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "twin" / "include"
-GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
+GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("tensor_list.hpp", "Lists of tensors in GM"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
-          ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"),
+          ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"), ("fixpipe_params.hpp", "Out of L0C, with the older parameters"),
           ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`)"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
@@ -46,6 +46,7 @@ def page():
             ", ".join(f"`{n}`" for n, _ in sorted(rows)) + " (half and float" + "".join(f"; {n} also " + ", ".join(TYPES[t.strip()] for t in types.split("|") if t.strip() not in ("kF16", "kF32"))
                                                                                      for n, types in rows if len(types.split("|")) > 2) + ").", "",
             "`AscendQuant` rounds each of its steps to half and `AscendAntiQuant` to half or, for bfloat16, to float, in the order that the reference gives; `AscendDequant` multiplies in float.", "",
+            "`SetPadValue` counts where `isPad` is false, as one of the two examples in the reference has it; with `isPad` the parameters' own value does.", "",
             "`GetSystemCycle` grows with every instruction of the core, but is no time: the model computes time after the run."]
     for header, title in GROUPS:
         names = functions((INCLUDE / "ascendc" / header).read_text())
@@ -62,7 +63,7 @@ def page():
             "The reference has these, but not for the 910B; the message says so:", "",
             ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
             "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose` and `Mmad`; relu modes of Fixpipe other than 0 and 1; "
-            "softmax of any kind on Nz data; tiling functions of the library inside of a kernel; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
+            "softmax of any kind on Nz data; `FixpipeParams` with a `srcStride`; tiling functions of the library inside of a kernel; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 
 

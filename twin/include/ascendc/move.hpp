@@ -109,6 +109,13 @@ TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, co
       site);
 }
 
+// What DataCopyPad fills with where isPad is false; with isPad the parameters' own value counts.
+template <class T, TPosition pos = TPosition::MAX>
+TWIN_API void SetPadValue(T paddingValue) {
+  static_assert(pos == TPosition::VECIN || pos == TPosition::VECOUT || pos == TPosition::MAX,
+                "SetPadValue is for copies from GM to VECIN and VECOUT");
+  ::twin::set_pad_value(::twin::DTypeOf<T>::kValue, detail::bits_of(paddingValue));
+}
 template <class T>
 TWIN_API void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyExtParams& p,
                           const DataCopyPadExtParams<T>& pad, Site site = Site::here()) {

@@ -93,6 +93,8 @@ struct Pad {
   std::uint64_t value = 0;   // bits of an element; of I4, a byte of two
   bool splits_byte = false;  // a side has an odd number of I4
 };
+// SetPadValue: what a copy without a value of its own pads with.
+void set_pad_value(DType dtype, std::uint64_t bits);
 void move_padded_in(const View& dst, const View& src, const Blocks& blocks, const Pad& pad, Site site);
 void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Site site);
 struct Nd2Nz {  // sizes in elements
