@@ -13,6 +13,7 @@
 #include "ascendc/matrices.hpp"
 #include "ascendc/norm.hpp"
 #include "ascendc/norm_grad.hpp"
+#include "ascendc/pad.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/quant.hpp"
 #include "ascendc/raw.hpp"

@@ -6,6 +6,7 @@
 
 #include "kernels.hpp"
 #include "support.hpp"
+#include "tiling/tiling_api.h"
 
 using namespace AscendC;
 using twin_test::gm;
@@ -293,6 +294,21 @@ TEST(AscendAntiQuant, ScalesWhatIsShiftedInEveryFormAndPairOfTypes) {
   check_anti_quant<int4b_t, half, true>();
   check_anti_quant<int4b_t, bfloat16_t, false>();
   check_anti_quant<int4b_t, bfloat16_t, true>();
+}
+
+TEST(Quantisation, HostCodeLearnsHowLargeTemporariesMayBe) {
+  const ge::Shape src({64, 512}), scale({1, 512});
+  std::uint32_t most = 0, least = 0;
+  const auto check = [&](const char* what) {
+    EXPECT_GE(least, 512u * 16) << what;
+    EXPECT_GT(most, least) << what;
+    EXPECT_EQ(most % 32 + least % 32, 0u) << what;
+  };
+  GetAscendQuantMaxMinTmpSize(src, 2, most, least), check("AscendQuant");
+  GetAscendDequantMaxMinTmpSize(src, 4, most, least), check("AscendDequant");
+  GetAscendAntiQuantMaxMinTmpSize(src, scale, false, ge::DT_INT8, ge::DT_BF16, most, least), check("AscendAntiQuant");
+  EXPECT_EQ(GetAscendAntiQuantMaxTmpSize(src, scale, false, ge::DT_INT8, ge::DT_BF16), most);
+  EXPECT_EQ(GetAscendAntiQuantMinTmpSize(src, scale, false, ge::DT_INT4, ge::DT_FLOAT16), least);
 }
 
 // ---- misuse ----

@@ -21,6 +21,7 @@
                                   field(CLayoutInfoS2) field(BatchNum)
 
 #include "kernel_tiling/norm_tiling.h"
+#include "kernel_tiling/pad_tiling.h"
 
 struct TCubeTiling {
 #define TWIN_FIELD(name)                                \

@@ -5,3 +5,4 @@
 #include "tiling/library_tiling.hpp"
 #include "tiling/matmul_tiling.hpp"
 #include "tiling/platform/platform_ascendc.h"
+#include "tiling/quant_tiling.hpp"
