@@ -2,6 +2,7 @@
 // Atomic additions of floats by cores that nothing orders: whether their order decides the result.
 // Addends that are all multiples of 2^q and whose magnitudes sum to less than 2^(q + p), p the bits of a mantissa, give
 // exact partial sums in every order; so do two addends, whatever they are. Otherwise the order may decide.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

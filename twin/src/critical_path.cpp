@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path: from the end backwards, always to what the present record had to wait for.
+#include <algorithm>
 #include <tuple>
 
 #include "timeline.hpp"

@@ -3,6 +3,7 @@
 // step a page however long it is, and scattered ones stay bounded by the page.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>

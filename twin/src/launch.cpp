@@ -61,8 +61,10 @@ struct Strand {
 };
 Strand* current_strand = nullptr;
 
+constexpr char kUnitFollows = '\n';
 // "k<float>" out of how GCC or clang print twin::Launch's arguments.
-std::string kernel_name(const std::string& spelling) {
+std::string kernel_name(const std::string& spelling_and_unit) {
+  const std::string spelling = spelling_and_unit.substr(0, spelling_and_unit.find(kUnitFollows));
   auto at = spelling.rfind("kKernel = &");
   std::size_t skip = 11;
   if (at == std::string::npos) {
@@ -258,6 +260,11 @@ void run_with_other_values(Launched& first, const Device& device, const Register
 }
 
 }  // namespace
+
+std::string kernel_spelling(const char* pretty, const char* unit) {
+  const std::string name = pretty;
+  return name.find("anonymous") == std::string::npos ? name : name + kUnitFollows + unit;
+}
 
 bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name) {
   Registered& r = kernels()[kernel];

@@ -2,6 +2,8 @@
 // What the timing model leaves: when each recorded instruction ran, and what it had to wait for. The reports read this.
 #pragma once
 
+#include <algorithm>
+
 #include "engine.hpp"
 
 namespace twin {

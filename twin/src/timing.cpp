@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline in figures: use of pipes, bytes, utilisation, hot lines.
+#include <algorithm>
 #include <tuple>
 
 #include "timeline.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions that compute and convert, compare registers, and what reductions leave behind.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>

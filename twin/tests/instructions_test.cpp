@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions that are not elementwise: conversions, reductions, selections, rearrangements, padding, atomics, and the
 // cube.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>

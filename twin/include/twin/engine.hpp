@@ -156,6 +156,8 @@ struct LaunchRequest {
 };
 // A mix kernel is compiled three times (host, AIC, AIV): each pass registers its own copy under one spelling.
 enum class Pass : std::uint8_t { Host, Aic, Aiv };
+// Under which a kernel is known: how it is written, and if that stands in an unnamed namespace, the file that is compiled.
+std::string kernel_spelling(const char* pretty, const char* unit);
 bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name);
 bool register_kernel_type(const char* kernel_name, KernelType type, std::int64_t tiling_key = -1);  // -1: any key
 void launch(const LaunchRequest& request);
@@ -201,7 +203,10 @@ class Launch<void(Parameters...), kKernel> {
 
  private:
   using Tuple = std::tuple<std::decay_t<Parameters>...>;
-  static const char* spelling() { return __PRETTY_FUNCTION__; }
+  static const char* spelling() {
+    static const std::string name = kernel_spelling(__PRETTY_FUNCTION__, __BASE_FILE__);
+    return name.c_str();
+  }
   static void invoke(const void* arguments) { std::apply(kKernel, *static_cast<const Tuple*>(arguments)); }
   static const char* by_name(const Argument* arguments, std::size_t count, BlocksAt at) {
     if (count != sizeof...(Parameters)) return "another number of arguments than the kernel takes";

@@ -38,3 +38,46 @@ if "$2/launch_wrong" 2>"$2/wrong.txt"; then
   exit 1
 fi
 grep -q "ACLRT_LAUNCH_KERNEL(twice): another number of arguments than the kernel takes" "$2/wrong.txt"
+
+# Two files with a kernel of one name in unnamed namespaces, of a mix type: each file launches its own.
+for value in 2 3; do
+  cat >"$dir/unnamed_$value.cpp" <<KERNEL
+#include "kernel_operator.h"
+namespace {
+__global__ __aicore__ void k(GM_ADDR x) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+  if ASCEND_IS_AIV {
+    if (AscendC::GetBlockIdx() != 0) return;
+    AscendC::LocalTensor<float> t(AscendC::TPosition::VECCALC, 0, 8);
+    AscendC::GlobalTensor<float> g;
+    g.SetGlobalBuffer((__gm__ float*)x, 8);
+    AscendC::Duplicate(t, $value.0f, 8);
+    AscendC::SetFlag<AscendC::HardEvent::V_MTE3>(0);
+    AscendC::WaitFlag<AscendC::HardEvent::V_MTE3>(0);
+    AscendC::DataCopy(g, t, 8);
+  }
+}
+}
+void launch_$value(void* x) { k<<<1, nullptr, nullptr>>>(x); }
+KERNEL
+done
+cat >"$dir/unnamed_main.cpp" <<'MAIN'
+#include "acl/acl.h"
+void launch_2(void* x);
+void launch_3(void* x);
+int main() {
+  float host[8], sum = 0;
+  void* x;
+  aclrtMalloc(&x, sizeof host, ACL_MEM_MALLOC_HUGE_FIRST);
+  for (int k = 0; k < 2; ++k) {
+    k == 0 ? launch_2(x) : launch_3(x);
+    aclrtMemcpy(host, sizeof host, x, sizeof host, ACL_MEMCPY_DEVICE_TO_HOST);
+    sum = 10 * sum + host[7];
+  }
+  return sum == 23 ? 0 : 1;
+}
+MAIN
+"$twincc" --device-check=off "$dir/unnamed_main.cpp" "$dir/unnamed_2.cpp" "$dir/unnamed_3.cpp" -o "$dir/unnamed" && "$dir/unnamed" || {
+  echo "a kernel of another file's unnamed namespace ran"
+  exit 1
+}
