@@ -28,16 +28,18 @@ std::map<std::string, Registered>& kernels() {
   static auto* all = new std::map<std::string, Registered>;
   return *all;
 }
-// By name and tiling key; key -1 is for all that are not there.
+constexpr char kUnitFollows = '\n';
+// By name and tiling key; key -1 is for all that are not there. With its file behind it the name comes first.
 using NameAndKey = std::pair<std::string, std::int64_t>;
 std::map<NameAndKey, KernelType>& kernel_types() {
   static auto* all = new std::map<NameAndKey, KernelType>;
   return *all;
 }
-KernelType kernel_type(const std::string& name) {
+KernelType kernel_type(const std::string& name, const std::string& unit) {
   const std::string plain = name.substr(0, name.find('<'));
   const auto colon = plain.rfind(':');
-  for (const std::string& n : {name, colon == std::string::npos ? plain : plain.substr(colon + 1)}) {
+  const std::string last = colon == std::string::npos ? plain : plain.substr(colon + 1);
+  for (const std::string& n : {last + unit, name, last}) {
     for (const std::int64_t key : {static_cast<std::int64_t>(tiling_key()), std::int64_t{-1}}) {
       const auto type = kernel_types().find({n, key});
       if (type != kernel_types().end()) return type->second;
@@ -61,7 +63,6 @@ struct Strand {
 };
 Strand* current_strand = nullptr;
 
-constexpr char kUnitFollows = '\n';
 // "k<float>" out of how GCC or clang print twin::Launch's arguments.
 std::string kernel_name(const std::string& spelling_and_unit) {
   const std::string spelling = spelling_and_unit.substr(0, spelling_and_unit.find(kUnitFollows));
@@ -273,8 +274,9 @@ bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName 
   return true;
 }
 
-bool register_kernel_type(const char* name, KernelType type, std::int64_t tiling_key) {
+bool register_kernel_type(const char* name, KernelType type, std::int64_t tiling_key, const char* unit) {
   kernel_types()[{name, tiling_key}] = type;
+  kernel_types()[{std::string(name) + kUnitFollows + unit, tiling_key}] = type;
   return true;
 }
 
@@ -323,7 +325,8 @@ void block_core_until(bool (*ready)(void*), void* context) {
 void launch(const LaunchRequest& request) {
   const HostLock lock;
   const Device& device = device_or_exit();
-  const std::string name = kernel_name(request.kernel);
+  const std::string name = kernel_name(request.kernel), spelling = request.kernel;
+  const std::string unit = spelling.substr(std::min(spelling.size(), spelling.find(kUnitFollows)));
   if (request.blocks == 0 || request.blocks > 65535) {
     report({Kind::Limit, format("launch of %s with %u blocks: 1 to 65535 are possible", name.c_str(), request.blocks),
             to_string(request.site), "", "host", "", "", "", "launch at least one block"});
@@ -334,7 +337,7 @@ void launch(const LaunchRequest& request) {
   l.kernel = name;
   l.blocks = static_cast<int>(request.blocks);
   l.auto_sync = settings().auto_sync < 0 ? request.auto_sync : settings().auto_sync != 0;
-  l.type = request.type != KernelType::Unset ? request.type : kernel_type(name);
+  l.type = request.type != KernelType::Unset ? request.type : kernel_type(name, unit);
   using T = KernelType;
   l.has_aic = l.type == T::AicOnly || l.type == T::MixAic10 || l.type == T::MixAic11 || l.type == T::MixAic12;
   l.has_aiv = l.type != T::AicOnly && l.type != T::MixAic10;

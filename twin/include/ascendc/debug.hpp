@@ -55,6 +55,11 @@ TWIN_API void MetricsProfStop() {}
 
 }  // namespace AscendC
 
+// What the vendor's CPU mode logs, to stderr.
+#define KERNEL_LOG(level, ...)                                                                          \
+  (std::fprintf(stderr, "[" #level "] %s:%d: ", __FILE__, __LINE__), std::fprintf(stderr, __VA_ARGS__), \
+   std::fputc('\n', stderr))
+
 #define TRACE_START(apid) ((void)(apid))
 #define TRACE_STOP(apid) ((void)(apid))
 // Reports, and goes on.

@@ -159,7 +159,8 @@ enum class Pass : std::uint8_t { Host, Aic, Aiv };
 // Under which a kernel is known: how it is written, and if that stands in an unnamed namespace, the file that is compiled.
 std::string kernel_spelling(const char* pretty, const char* unit);
 bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name);
-bool register_kernel_type(const char* kernel_name, KernelType type, std::int64_t tiling_key = -1);  // -1: any key
+// tiling_key −1: any key. unit: the file that is compiled, for a kernel in an unnamed namespace.
+bool register_kernel_type(const char* kernel_name, KernelType type, std::int64_t tiling_key = -1, const char* unit = "");
 void launch(const LaunchRequest& request);
 
 #if defined(__DAV_C220_CUBE__)
@@ -284,10 +285,11 @@ class AnyPointer {
 
 // twincc writes these behind a kernel's body. Other files launch the kernel by its name, or by the function that
 // ACLRT_LAUNCH_KERNEL names; a kernel in a header may be registered by several files.
-#define TWIN_KERNEL_TYPE(name, type, key)                                                                                  \
-  namespace {                                                                                                              \
-  [[maybe_unused]] const bool TWIN_JOIN(twin_type_##name,                                                                  \
-                                        __COUNTER__) = ::twin::register_kernel_type(#name, ::twin::KernelType::type, key); \
+#define TWIN_KERNEL_TYPE(name, type, key)                                                                                 \
+  namespace {                                                                                                             \
+  [[maybe_unused]] const bool TWIN_JOIN(twin_type_##name,                                                                 \
+                                        __COUNTER__) = ::twin::register_kernel_type(#name, ::twin::KernelType::type, key, \
+                                                                                    __BASE_FILE__);                       \
   }
 #define TWIN_KERNEL(name, parameters, arguments)                                                           \
   namespace {                                                                                              \
