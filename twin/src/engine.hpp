@@ -407,7 +407,7 @@ void cache_store(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t 
                  std::uint32_t site);
 void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, const char* name);
 void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
-Clock as_foreign(const Core& core, const Clock& known);  // as other cores learn it
+Clock as_foreign(const Core& core, const Clock& known);                                          // as other cores learn it
 void learn_from_other(Core& core, const Clock& known, std::uint32_t token, std::uint32_t site);  // after a cross-core wait
 
 std::string event_name(Pipe from, Pipe to);  // "MTE2_V"
