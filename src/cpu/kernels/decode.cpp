@@ -165,7 +165,7 @@ void seen_values(const Walk& walk, std::uint64_t seen, Rows values, int n, const
   if ((seen & low_bits(n)) == 0) return;
   const std::byte* rows[kDecodeTile];
   for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? values[j] : kNoValues;
-  all_values<T, 1, Ask::never>(p, 0, rows, n, walk.constants.dv, o, walk.state.o_stride);
+  all_values<T, 1, Ask::never>(p, 0, rows, {}, n, walk.constants.dv, o, walk.state.o_stride);
 }
 
 /// part(key, head, rows, n) for each run of a step: n keys from `key` on, whose rows stand at `rows`.
@@ -195,10 +195,11 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
           const std::byte* q = state.q + state_row(h, r) * state.q_stride;
           if (short_runs) {
             const auto products = r == first ? scores<T, R, true, kAsk> : scores<T, R, true, Ask::never>;
-            products(q, state.q_stride, keys, n, constants.dqk, rows.sums + x * kSumStride + key / 4 * kWidth, kSumStride);
+            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.sums + x * kSumStride + key / 4 * kWidth,
+                     kSumStride);
           } else {
             const auto products = r == first ? scores<T, R, false, kAsk> : scores<T, R, false, Ask::never>;
-            products(q, state.q_stride, keys, n, constants.dqk, rows.s + x * kDecodeTile + key, kDecodeTile);
+            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.s + x * kDecodeTile + key, kDecodeTile);
           }
         });
   };
@@ -208,7 +209,7 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
       in_blocks(
           first, size, [&]<int R>(int r) __attribute__((always_inline)) {
             const auto products = r == first ? all_values<T, R, kAsk> : all_values<T, R, Ask::never>;
-            products(p + (r - first) * kWeightStride, kWeightStride, values, n, constants.dv,
+            products(p + (r - first) * kWeightStride, kWeightStride, values, order.ahead(), n, constants.dv,
                      state.o + state_row(h, r) * state.o_stride, state.o_stride);
           });
     } else {
@@ -253,7 +254,8 @@ void do_step(const Walk& walk, const Step& step, const Step& next) {
   const Sequence& sequence = *walk.item.sequence;
   const auto lengths = [&](const Step& of) { return run_lengths(walk.constants, sequence, walk.rows, of); };
   const RunLengths runs = lengths(step);
-  const ReadOrder order(sequence, step, runs, next, lengths(next).k);
+  const int longest = walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv;
+  const ReadOrder order(sequence, step, runs, next, lengths(next), ahead_of(longest * T::kBytes, next));
   const int rows = static_cast<int>(walk.rows);
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;

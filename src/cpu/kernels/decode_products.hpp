@@ -17,12 +17,16 @@ namespace tessera::cpu::TESSERA_ISA_NAME {
 inline constexpr int kAccumulators = kRegisters / 2;
 inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 
-/// Addresses of rows of K or of V in the order in which they are read; kFarRows more can be read from after the last.
+/// Addresses of rows of K or of V in the order in which they are read; Ahead::far more can be read from after the last.
 using Rows = const std::byte* const*;
-inline constexpr int kFarRows = 32, kNearRows = 16;  // 16 to 32 rows of 256 bytes are best, 8 too few, 64 too many
+
+/// How far ahead lines are asked for, in rows.
+struct Ahead {
+  int far, near;
+};
 
 /// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
-/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, kFarRows and kNearRows ahead. From
+/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, far and near. From
 /// L3 once is enough. Rows that an earlier block of query rows has read are in L1.
 enum class Ask { never, once, twice };
 
@@ -31,8 +35,8 @@ enum class Ask { never, once, twice };
 template <Ask kAsk>
 class Prefetcher {
  public:
-  __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes)
-      : rows_(rows), last_(rows + num_rows - 1), bytes_(row_bytes) {}
+  __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes, Ahead ahead)
+      : rows_(rows), last_(rows + num_rows - 1), bytes_(row_bytes), ahead_(ahead) {}
 
   /// The next `lines` lines.
   __attribute__((always_inline)) void ask(int lines) {
@@ -43,8 +47,8 @@ class Prefetcher {
         at_ = 0;
         if (rows_ != last_) ++rows_;
       }
-      prefetch_l1(rows_[kFarRows] + at_);
-      if constexpr (kAsk == Ask::twice) prefetch_l1(rows_[kNearRows] + at_);
+      prefetch_l1(rows_[ahead_.far] + at_);
+      if constexpr (kAsk == Ask::twice) prefetch_l1(rows_[ahead_.near] + at_);
       at_ += 64;
     }
   }
@@ -52,6 +56,7 @@ class Prefetcher {
  private:
   Rows rows_, last_;
   std::int64_t at_ = 0, bytes_;
+  Ahead ahead_;
 };
 
 /// Keys whose scores are folded together: lanes of 16 accumulators are added in one tree.
@@ -60,14 +65,14 @@ inline constexpr int kFold = 16;
 /// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * s_stride + j].
 /// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row.
 template <class T, int R, bool kShort, Ask kAsk>
-__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, int num_keys, int dqk,
-                                      float* s, std::ptrdiff_t s_stride) {
+__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, Ahead ahead, int num_keys,
+                                      int dqk, float* s, std::ptrdiff_t s_stride) {
   constexpr int kKeys = kShort || R == 3 ? 4 : kAccumulators / R;
   alignas(64) float groups[R][kShort ? 1 : kFold / 4 * kWidth];
   constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
   num_keys = kShort ? kKeys : round_up(num_keys, kFold);
-  Prefetcher<kAsk> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes);
+  Prefetcher<kAsk> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes, ahead);
   for (int first = 0; first < num_keys; first += kKeys) {
     const std::byte* const* k_rows = keys + first;
     F acc[R][kKeys];
@@ -182,12 +187,12 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 
 /// The same over the whole head dimension, block by block.
 template <class T, int R, Ask kAsk>
-__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Rows rows, int n, int dv, float* o,
-                                          std::ptrdiff_t o_stride) {
+__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Rows rows, Ahead ahead, int n, int dv,
+                                          float* o, std::ptrdiff_t o_stride) {
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
-  Prefetcher<kAsk> prefetcher(rows, n, std::int64_t{dv} * T::kBytes);
+  Prefetcher<kAsk> prefetcher(rows, n, std::int64_t{dv} * T::kBytes, ahead);
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
     values<T, R, N, kWhole, kAsk>(p, p_stride, rows, bytes, prefetcher, n, dv - at, o + at, o_stride);
