@@ -252,14 +252,14 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
 template <class T, bool kTransformed>
 void do_step(const Walk& walk, const Step& step, const Step& next) {
   const Sequence& sequence = *walk.item.sequence;
-  const auto lengths = [&](const Step& of) { return run_lengths(walk.constants, sequence, walk.rows, of); };
+  const int row_bytes = (walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv) * T::kBytes;
+  const auto lengths = [&](const Step& of) { return run_lengths(walk.constants, sequence, walk.rows, row_bytes, of); };
   const RunLengths runs = lengths(step);
-  const int longest = walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv;
-  const ReadOrder order(sequence, step, runs, next, lengths(next), ahead_of(longest * T::kBytes, next));
+  const ReadOrder order(sequence, step, runs, next, lengths(next), ahead_of(row_bytes, next));
   const int rows = static_cast<int>(walk.rows);
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;
-    if (walk.constants.kv_from_memory) {
+    if (walk.constants.kv_source != KvSource::cache) {
       step_rows<T, kTransformed, Ask::twice>(walk, step, runs, order, first, size);
     } else {
       step_rows<T, kTransformed, Ask::once>(walk, step, runs, order, first, size);

@@ -57,7 +57,7 @@ struct DecodeCase {
   bool merge_single = false;       // chunk 0, but through a partial and the merge
   bool all_heads = true;           // an item covers all kv heads
   std::int64_t rows_per_item = 0;  // 0: all
-  bool from_memory = false;        // RunConstants::kv_from_memory
+  KvSource kv_source = KvSource::cache;
   unsigned seed = 1;
 
   std::string name() const {
@@ -69,8 +69,8 @@ struct DecodeCase {
         << seqlen_kv << " layout" << static_cast<int>(layout) << " page" << page_size << (causal ? " causal" : "") << " win"
         << left << "," << right << " scale" << scale << " softcap" << softcap << (alibi ? " alibi" : "")
         << (sink ? " sink" : "") << (bias ? " bias" : "") << (mask ? " mask" : "") << " chunk" << chunk
-        << (all_heads ? "" : " head by head") << " rows_per_item" << rows_per_item << (from_memory ? " from memory" : "")
-        << " seed" << seed;
+        << (all_heads ? "" : " head by head") << " rows_per_item" << rows_per_item << " source"
+        << static_cast<int>(kv_source) << " seed" << seed;
     return out.str();
   }
 };
@@ -140,7 +140,7 @@ class DecodeRun {
                               c.alibi ? slopes.data() : nullptr,
                               c.sink ? sinks.data() : nullptr,
                               BiasType::f32};
-    constants.kv_from_memory = c.from_memory;
+    constants.kv_source = c.kv_source;
     Sequence sequence = {};
     sequence.q = q_bytes.data();
     sequence.q_stride_token = heads * c.dqk * bytes_, sequence.q_stride_head = c.dqk * bytes_;

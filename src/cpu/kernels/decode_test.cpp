@@ -304,7 +304,7 @@ TEST_P(Decode, BitsDoNotDependOnLayoutOrCompany) {
           c.page_size = page;
           c.all_heads = page % 2 == 0;
           c.rows_per_item = page % 6;
-          c.from_memory = page % 2 != 0;
+          c.kv_source = page % 2 != 0 ? KvSource::memory : KvSource::cache;
           EXPECT_EQ(bits(c), want) << isa << " " << c.name();
         }
       }
@@ -312,25 +312,28 @@ TEST_P(Decode, BitsDoNotDependOnLayoutOrCompany) {
   }
 }
 
-// From DRAM rows are read in other runs than from a cache, by layout and by rows a head: an order, nothing else.
+// From DRAM rows are read in other runs than from a cache, by layout, by rows a head and by heads: an order, nothing else.
 TEST_P(Decode, BitsDoNotDependOnWhereKeysComeFrom) {
   for (const int group : {1, 2, 3, 4, 7}) {
-    for (const bool transformed : {false, true}) {
+    for (const bool many_heads : {false, true}) {
       DecodeCase c = base();
       c.group = group;
-      c.kv_heads = 5;
-      c.dqk = 72;
-      c.dv = 80;
+      c.kv_heads = many_heads ? 17 : 5;
+      c.dqk = many_heads ? 128 : 72;
+      c.dv = many_heads ? 64 : 80;
       c.left = 250;
-      c.bias = transformed;
+      c.bias = group % 2 == 0;
       const auto want = bits(c);
-      c.from_memory = true;
-      EXPECT_EQ(bits(c), want) << isa << " " << c.name();
-      for (const Layout layout : {Layout::token_major_pages, Layout::head_major_pages}) {
-        for (const std::int64_t page : {16, 100}) {
-          c.layout = layout;
-          c.page_size = page;
-          EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+      for (const KvSource source : {KvSource::memory, KvSource::shared_memory}) {
+        c.kv_source = source;
+        c.layout = Layout::contiguous;
+        EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+        for (const Layout layout : {Layout::token_major_pages, Layout::head_major_pages}) {
+          for (const std::int64_t page : {16, 100}) {
+            c.layout = layout;
+            c.page_size = page;
+            EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+          }
         }
       }
     }

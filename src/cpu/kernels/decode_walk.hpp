@@ -40,20 +40,24 @@ TESSERA_INLINE int find_rows(const RunConstants& constants, const Sequence& sequ
 
 /// Rows of K or of V of one head that are read in one go. Where the rows of a head lie side by side, all of a tile. Where
 /// those of a key do, few: then memory is read nearly in order, and 32 rows that are 2 KB apart would fall into 8 of L1's 64
-/// sets. V in runs of n keys loads and stores O once for each n; from L3 that costs more than order gains.
+/// sets. V in runs of n keys loads and stores O once for each n: what order gains pays for it where few rows of query heads
+/// share a row of K, and where several cores wait for the same memory.
 struct RunLengths {
   int k, v;
 };
 
+inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a multiple, share their sets
+
 /// `rows`: of query heads, a kv head.
-TESSERA_INLINE RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows,
-                                      const Step& step) {
+inline RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows, int row_bytes,
+                              const Step& step) {
   const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
   if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
-  if (!constants.kv_from_memory) return {16, 16};
-  if (rows <= 2) return {4, 4};
-  const bool small_pages = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
-  return rows <= 4 && small_pages ? RunLengths{4, 8} : RunLengths{16, 16};
+  if (constants.kv_source == KvSource::cache) return {16, 16};
+  const std::int64_t sharing = rows * 256 / row_bytes;
+  if (sharing <= 2 || (sharing <= 4 && constants.kv_source == KvSource::shared_memory)) return {4, 4};
+  const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
+  return sharing <= 4 && (scattered || sequence.k.stride_token >= kL1WayBytes) ? RunLengths{4, 8} : RunLengths{16, 16};
 }
 
 /// 12 KB and half of it. 8 KB is too few (6 points less of DRAM's rate in rows of 256 bytes, 20 in rows of 128), 16 KB no

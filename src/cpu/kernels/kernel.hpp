@@ -32,6 +32,9 @@ enum class BiasType : std::uint8_t { f32, f16, bf16 };
 
 inline constexpr std::int64_t kUnbounded = std::int64_t{1} << 40;
 
+/// Where K and V of a run come from: what fits into the last cache from there, or from memory, which few cores exhaust.
+enum class KvSource : std::uint8_t { cache, memory, shared_memory };
+
 /// What is the same for every item of a run.
 struct RunConstants {
   std::int32_t num_q_heads, num_kv_heads, group;  // group = num_q_heads / num_kv_heads
@@ -44,7 +47,7 @@ struct RunConstants {
   const float* alibi_slopes;               // [num_q_heads] or null
   const float* sink;                       // [num_q_heads] or null; logits as given (not scaled, natural base)
   BiasType bias_type;
-  bool kv_from_memory = false;  // K and V of the run do not fit into the last cache: prefetch harder. Never decides bits
+  KvSource kv_source = KvSource::cache;  // how to prefetch, and in which order to read. Never decides bits
 };
 
 /// What is the same for every item of one sequence.

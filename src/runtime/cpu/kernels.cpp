@@ -38,6 +38,13 @@ const cpu::AttentionKernel& kernel_of(const cpu::KernelTable& table, Kernel kern
   return kernel == Kernel::decode ? table.decode[dtype] : table.prefill[dtype];
 }
 
+cpu::KvSource kv_source(const Plan::Impl& impl) {
+  const planner::CpuModel& model = impl.model;
+  if (impl.cpu.bytes <= static_cast<double>(model.l3_bytes)) return cpu::KvSource::cache;
+  const double wanted = impl.cpu.threads * model.dram_bytes_per_s_per_core;
+  return wanted > model.dram_bytes_per_s ? cpu::KvSource::shared_memory : cpu::KvSource::memory;
+}
+
 }  // namespace
 
 Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl) {
@@ -45,7 +52,6 @@ Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl) {
   const int dtype = static_cast<int>(p.dtype);
   impl.model = cpu_model(impl.candidate->info.name);
   impl.constants = constants_of(p);
-  impl.constants.kv_from_memory = p.bytes() > static_cast<double>(impl.model.l3_bytes);
 
   // A kernel that is not there has no tile; any will do, since a plan that needs it is refused.
   const planner::KernelLimits limits{std::max(table.decode[dtype].tile_kv, 1), std::max(table.prefill[dtype].tile_kv, 1),
@@ -53,6 +59,7 @@ Status plan_cpu_kernels(const cpu::KernelTable& table, Plan::Impl& impl) {
   auto planned = planner::plan_cpu(p, limits, impl.model, impl.max_threads);
   if (!planned) return planned.status();
   impl.cpu = std::move(*planned);
+  impl.constants.kv_source = kv_source(impl);
 
   std::size_t scratch = 0;
   for (Kernel kind : {Kernel::decode, Kernel::prefill}) {
