@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matmul's tiling on the host: shapes and types in, a TCubeTiling out. The choice of blocks is the twin's own: see
-// matmul_tiling.cpp. Setters return 0, or −1 for a value that cannot be.
+// matmul_blocks.cpp in the twin. Setters return 0, or −1 for a value that cannot be.
 #pragma once
 
 #include <cstdint>
