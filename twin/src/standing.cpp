@@ -41,14 +41,9 @@ void Core::take_over(Pipe to, const Handover& h, Pipe from, std::uint32_t site) 
   if (token) record_wait(to, token, site);
 }
 
+// What a pipe that stands keeps learns it too: it runs behind a set that the scalar unit issues later than this.
 void Core::learn_everywhere(const Clock& known) {
-  for (int p = 0; p < kPipes; ++p) {
-    if (stands(Pipe(p))) {
-      hold_back(Pipe(p), [=, this] { clock[p].join_with(known); });  // not what was issued before
-    } else {
-      clock[p].join_with(known);
-    }
-  }
+  for (Clock& each : clock) each.join_with(known);
 }
 
 void Core::hold_back(Pipe pipe, std::function<void()> run) {
