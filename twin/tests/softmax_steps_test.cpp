@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of softmax, its older and newer steps, its logarithm, and rows set by their maximum, against the formulas.
+#include <algorithm>
+
 #include "rows_support.hpp"
 
 using namespace AscendC;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's softmax against its formulas, whole and as FlashAttention takes it: two blocks of keys in turn.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
