@@ -4,12 +4,24 @@
 #include "cpu/kernels/kernel.hpp"
 #include "cpu/kernels/merge.hpp"
 #include "cpu/kernels/prefill.hpp"
+#include "cpu/simd/simd.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
 const KernelTable& kernel_table();
 
 namespace {
+
+// Rows of a kv head up to which decode is the faster one; 32/8 heads, d 128, one Zen 5 core, share of the roof, decode and
+// prefill. 24 rows of 2048 keys, avx512bf16: f32 0.54 and 0.52, f16 0.66 and 0.52; bf16 from DRAM 0.45 and 0.39, at 16 rows
+// 0.43 and 0.36, 32 rows 0.49 and 0.66. AVX2, whose blocks have two rows: 24 rows 0.48 and 0.73, bf16 at 16 rows 0.67 and
+// 0.58. Portable f16 is converted anew for each block of rows: 4 rows 0.21 and 0.27, 16 rows 0.21 and 0.49.
+constexpr int kFewRows = kRegisters == 32 ? 24 : 16;
+#if defined(TESSERA_ISA_IS_PORTABLE)
+constexpr int kFewRowsF16 = 2;
+#else
+constexpr int kFewRowsF16 = kFewRows;
+#endif
 
 //                 f32    f16    bf16
 constexpr KernelTable kTable = {
@@ -21,9 +33,7 @@ constexpr KernelTable kTable = {
      {prefill_f16, prefill_scratch_f16, kPrefillTile},
      {prefill_bf16, prefill_scratch_bf16, kPrefillTile}},
     /*merge*/ {merge_f32, merge_f16, merge_bf16},
-    // 32/8 heads, d 128, 16384 keys, one Zen 5 core, decode against prefill. bf16: 8 rows 4.1 and 6.3 ms, 16 rows 6.6 and
-    // 6.2; f32 at 16 rows 94 and 94 GFLOP/s, f16 129 and 95.
-    /*decode_max_rows*/ {16, 16, 12},
+    /*decode_max_rows*/ {kFewRows, kFewRowsF16, kFewRows},
 };
 
 }  // namespace
