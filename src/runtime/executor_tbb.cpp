@@ -4,7 +4,8 @@
 //
 // A run of 100 us cannot wait for a worker to wake: 3 to 30 us where a core is idle, and milliseconds where the system packs
 // threads onto few cores and puts it behind its caller. So a worker that has finished looks out for the next run for a
-// while, giving its core to whoever wants it, and steps aside when it finds itself on the caller's core. The caller always
+// while, giving its core to whoever wants it, and steps aside when it finds itself on the caller's core; it stays off that
+// core when it sleeps, so that it wakes beside its caller and not behind it (0.1 ms instead of 4 to 12). The caller always
 // works too, and waits only for tasks that somebody has begun: with no worker about, it does them all.
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/task_arena.h>
@@ -82,29 +83,33 @@ class TbbExecutor final : public Executor {
 
   /// Asks for workers beyond those that are looking out already.
   void call_workers(int wanted) {
+    bool called = false;
     for (int missing = wanted - idle_.load(std::memory_order_relaxed); missing > 0; --missing) {
       if (members_.fetch_add(1, std::memory_order_relaxed) >= limit_ - 1) {
         members_.fetch_sub(1, std::memory_order_relaxed);
-        return;
+        break;
       }
       try {
         arena_.enqueue([this] { serve(); });
+        called = true;
       } catch (...) {  // out of memory: fewer workers, and the caller must not leave its job behind
         members_.fetch_sub(1, std::memory_order_relaxed);
-        return;
+        break;
       }
     }
+    // A new thread may start on this core.
+    if (called && !served_.load(std::memory_order_relaxed)) std::this_thread::yield();
   }
 
   /// Works on some open job; false where there is none.
-  bool join(StepAside& place) {
+  bool join() {
     for (Slot& slot : slots_) {
       if (slot.job.load(std::memory_order_relaxed) == nullptr) continue;
       slot.inside.fetch_add(1, std::memory_order_seq_cst);
       Job* job = slot.job.load(std::memory_order_seq_cst);
       const bool open = job && job->open();
       if (open) {
-        place.leave(job->caller_core);
+        step_aside(job->caller_core);
         idle_.fetch_sub(1, std::memory_order_relaxed);
         job->work();
         idle_.fetch_add(1, std::memory_order_relaxed);
@@ -116,11 +121,11 @@ class TbbExecutor final : public Executor {
   }
 
   void serve() {
-    StepAside place;
+    served_.store(true, std::memory_order_relaxed);
     idle_.fetch_add(1, std::memory_order_relaxed);
     Clock::time_point last = Clock::now();
     for (int round = 0;; ++round) {
-      if (join(place)) {
+      if (join()) {
         last = Clock::now();
         round = 0;
       } else if (round % 16 == 15 && Clock::now() - last > kLookOut) {
@@ -136,6 +141,7 @@ class TbbExecutor final : public Executor {
   tbb::task_arena arena_{limit_, 1};
   alignas(64) std::atomic<int> idle_{0};     // workers that look out
   alignas(64) std::atomic<int> members_{0};  // workers asked for and not gone, fewer than limit_
+  std::atomic<bool> served_{false};          // some worker has been here
   Slot slots_[kSlots];
 };
 

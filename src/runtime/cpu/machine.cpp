@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/core.hpp"
 #include "runtime/cpu/features.hpp"
 
 #if defined(__linux__)
@@ -42,11 +43,12 @@ bool needs(std::string_view isa, std::string_view first_isa) noexcept {
 
 int usable_cores() noexcept {
 #if defined(__linux__)
-  // The mask may be wider than cpu_set_t; up to 8192 cores are asked for.
+  // A worker of an earlier run may call. The mask may be wider than cpu_set_t; up to 8192 cores are asked for.
   constexpr int kMaxCores = 8192;
   alignas(cpu_set_t) unsigned char mask[kMaxCores / 8] = {};
   auto* set = reinterpret_cast<cpu_set_t*>(mask);
-  if (sched_getaffinity(0, sizeof mask, set) == 0) return std::max(1, CPU_COUNT_S(sizeof mask, set));
+  if (sched_getaffinity(0, sizeof mask, set) == 0)
+    return std::max(1, CPU_COUNT_S(sizeof mask, set) + (stepped_aside() ? 1 : 0));
 #endif
   return std::max(1u, std::thread::hardware_concurrency());
 }
