@@ -48,7 +48,7 @@ int usable_cores() noexcept {
   alignas(cpu_set_t) unsigned char mask[kMaxCores / 8] = {};
   auto* set = reinterpret_cast<cpu_set_t*>(mask);
   if (sched_getaffinity(0, sizeof mask, set) == 0)
-    return std::max(1, CPU_COUNT_S(sizeof mask, set) + (stepped_aside() ? 1 : 0));
+    return std::max(1, CPU_COUNT_S(sizeof mask, set) + (is_kept_off() ? 1 : 0));
 #endif
   return std::max(1u, std::thread::hardware_concurrency());
 }
