@@ -253,7 +253,7 @@ template <class T, bool kTransformed>
 void do_step(const Walk& walk, const Step& step, const Step& next) {
   const Sequence& sequence = *walk.item.sequence;
   const int row_bytes = (walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv) * T::kBytes;
-  const auto lengths = [&](const Step& of) { return run_lengths(walk.constants, sequence, walk.rows, row_bytes, of); };
+  const auto lengths = [&](const Step& of) { return run_lengths<T>(walk.constants, sequence, walk.rows, row_bytes, of); };
   const RunLengths runs = lengths(step);
   const ReadOrder order(sequence, step, runs, next, lengths(next), ahead_of(row_bytes, next));
   const int rows = static_cast<int>(walk.rows);

@@ -48,16 +48,19 @@ struct RunLengths {
 
 inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a multiple, share their sets
 
-/// `rows`: of query heads, a kv head.
-inline RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows, int row_bytes,
-                              const Step& step) {
+/// `rows`: of query heads, a kv head. Of the run's input type T counts only what a line of it costs.
+template <class T>
+RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows, int row_bytes,
+                       const Step& step) {
   const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
   if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
   if (constants.kv_source == KvSource::cache) return {16, 16};
   const std::int64_t sharing = rows * 256 / row_bytes;
-  if (sharing <= 2 || (sharing <= 4 && constants.kv_source == KvSource::shared_memory)) return {4, 4};
+  if (sharing <= 2) return {4, 4};
   const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
-  return sharing <= 4 && (scattered || sequence.k.stride_token >= kL1WayBytes) ? RunLengths{4, 8} : RunLengths{16, 16};
+  const bool in_one_way = sequence.k.stride_token >= kL1WayBytes;
+  const bool time_to_spare = constants.kv_source == KvSource::shared_memory && T::kStep * T::kBytes >= 64;
+  return sharing <= 4 && (scattered || in_one_way || time_to_spare) ? RunLengths{4, 8} : RunLengths{16, 16};
 }
 
 /// 12 KB and half of it. 8 KB is too few (6 points less of DRAM's rate in rows of 256 bytes, 20 in rows of 128), 16 KB no
