@@ -15,10 +15,6 @@ struct DropOutShapeInfo {
   std::uint32_t firstAxis = 0, srcLastAxis = 0, maskLastAxis = 0;
 };
 
-#define TWIN_NO_PARAMETER
-#define TWIN_TOPK_WORK const LocalTensor<std::uint8_t>&tmpLocal,
-#define TWIN_SHARED_WORK const LocalTensor<std::uint8_t>&sharedTmpBuffer,
-
 #ifndef TWIN_OWN_TopK
 #define TWIN_TOPK(work_parameter, temporary)                                                                           \
   template <class T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,                      \
@@ -45,8 +41,7 @@ struct DropOutShapeInfo {
     c.k = k;                                                                                                           \
     ::twin::library_topk(c, site);                                                                                     \
   }
-TWIN_TOPK(TWIN_NO_PARAMETER, nullptr)
-TWIN_TOPK(TWIN_TOPK_WORK, &tmpLocal)
+TWIN_WITH_AND_WITHOUT_WORK(TWIN_TOPK)
 #undef TWIN_TOPK
 #endif
 
@@ -82,8 +77,7 @@ constexpr std::uint32_t dropout_mode(std::uint32_t mode, const DropOutShapeInfo&
     c.keep = keepProb;                                                                                            \
     ::twin::library_dropout(c, site);                                                                             \
   }
-TWIN_DROPOUT(TWIN_NO_PARAMETER, nullptr)
-TWIN_DROPOUT(TWIN_SHARED_WORK, &sharedTmpBuffer)
+TWIN_WITH_AND_WITHOUT_WORK(TWIN_DROPOUT)
 #undef TWIN_DROPOUT
 #endif
 
@@ -97,13 +91,8 @@ TWIN_DROPOUT(TWIN_SHARED_WORK, &sharedTmpBuffer)
     ::twin::library_xor_sum(dstTensor.view(), src0Tensor.view(), src1Tensor.view(), detail::view_of(temporary), calCount, \
                             site);                                                                                        \
   }
-TWIN_XOR_SUM(TWIN_NO_PARAMETER, nullptr)
-TWIN_XOR_SUM(TWIN_SHARED_WORK, &sharedTmpBuffer)
+TWIN_WITH_AND_WITHOUT_WORK(TWIN_XOR_SUM)
 #undef TWIN_XOR_SUM
 #endif
-
-#undef TWIN_NO_PARAMETER
-#undef TWIN_TOPK_WORK
-#undef TWIN_SHARED_WORK
 
 }  // namespace AscendC

@@ -32,6 +32,12 @@ inline double digamma(double x) {
 }
 }  // namespace detail
 
+// A function with a temporary, and without: forms(PARAMETER, ADDRESS) writes it with that parameter and the Scratch's
+// address.
+#define TWIN_NO_PARAMETER
+#define TWIN_WORK_PARAMETER const LocalTensor<std::uint8_t>&sharedTmpBuffer,
+#define TWIN_WITH_AND_WITHOUT_WORK(forms) forms(TWIN_NO_PARAMETER, nullptr) forms(TWIN_WORK_PARAMETER, &sharedTmpBuffer)
+
 #define TWIN_LIBRARY_VALUE(name, expression)                                                   \
   namespace detail {                                                                           \
   inline double value_of_##name([[maybe_unused]] const double* x, [[maybe_unused]] double s) { \

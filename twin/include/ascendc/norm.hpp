@@ -68,10 +68,6 @@ template <class T, class Para>
 }
 }  // namespace detail
 
-#define TWIN_NO_PARAMETER
-#define TWIN_WORK_PARAMETER const LocalTensor<std::uint8_t>&sharedTmpBuffer,
-#define TWIN_WITH_AND_WITHOUT_WORK(forms) forms(TWIN_NO_PARAMETER, nullptr) forms(TWIN_WORK_PARAMETER, &sharedTmpBuffer)
-
 #ifndef TWIN_OWN_RmsNorm
 #define TWIN_RMS_NORM(work_parameter, work)                                                                               \
   template <class T, bool isBasicBlock = false>                                                                           \
@@ -214,9 +210,5 @@ TWIN_WITH_AND_WITHOUT_WORK(TWIN_GROUP_NORM)
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_NORMALIZE)
 #undef TWIN_NORMALIZE
 #endif
-
-#undef TWIN_WITH_AND_WITHOUT_WORK
-#undef TWIN_NO_PARAMETER
-#undef TWIN_WORK_PARAMETER
 
 }  // namespace AscendC

@@ -23,10 +23,6 @@ struct WelfordFinalizePara {
   float abRec = 1, rRec = 1;
 };
 
-#define TWIN_NO_PARAMETER
-#define TWIN_WORK_PARAMETER const LocalTensor<std::uint8_t>&sharedTmpBuffer,
-#define TWIN_WITH_AND_WITHOUT_WORK(forms) forms(TWIN_NO_PARAMETER, nullptr) forms(TWIN_WORK_PARAMETER, &sharedTmpBuffer)
-
 #ifndef TWIN_OWN_LayerNormGrad
 #define TWIN_LAYER_NORM_GRAD(work_parameter, temporary)                                                                   \
   template <class T, bool isReuseSource = false>                                                                          \
@@ -145,9 +141,5 @@ inline void welford_finalize(const LocalTensor<float>& mean, const LocalTensor<f
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_WELFORD_FINALIZE)
 #undef TWIN_WELFORD_FINALIZE
 #endif
-
-#undef TWIN_WITH_AND_WITHOUT_WORK
-#undef TWIN_NO_PARAMETER
-#undef TWIN_WORK_PARAMETER
 
 }  // namespace AscendC

@@ -88,14 +88,9 @@ template <class T, class Tiling>
     }                                                                                                                     \
     ::twin::library_softmax(c, site);                                                                                     \
   }
-#define TWIN_NO_PARAMETER
-#define TWIN_WORK_PARAMETER const LocalTensor<std::uint8_t>&sharedTmpBuffer,
-TWIN_SOFTMAX(TWIN_NO_PARAMETER, nullptr)
-TWIN_SOFTMAX(TWIN_WORK_PARAMETER, &sharedTmpBuffer)
+TWIN_WITH_AND_WITHOUT_WORK(TWIN_SOFTMAX)
 #undef TWIN_SOFTMAX
 #undef TWIN_SOFTMAX_HEAD
 #undef TWIN_SOFTMAX_ND
-#undef TWIN_NO_PARAMETER
-#undef TWIN_WORK_PARAMETER
 
 }  // namespace AscendC

@@ -32,9 +32,6 @@ void softmax_grad(const char* name, const LocalTensor<T>& dst, const LocalTensor
 }  // namespace detail
 
 #define TWIN_ND(name) static_assert(!isDataFormatNZ, #name " on Nz data is not covered by the twin: give it rows")
-#define TWIN_NO_PARAMETER
-#define TWIN_WORK_PARAMETER const LocalTensor<std::uint8_t>&sharedTmpBuffer,
-#define TWIN_WITH_AND_WITHOUT_WORK(forms) forms(TWIN_NO_PARAMETER, nullptr) forms(TWIN_WORK_PARAMETER, &sharedTmpBuffer)
 
 #ifndef TWIN_OWN_SoftmaxGrad
 #define TWIN_SOFTMAX_GRAD(work_parameter, temporary)                                                                    \
@@ -171,8 +168,5 @@ TWIN_API bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTen
 #endif
 
 #undef TWIN_ND
-#undef TWIN_WITH_AND_WITHOUT_WORK
-#undef TWIN_NO_PARAMETER
-#undef TWIN_WORK_PARAMETER
 
 }  // namespace AscendC

@@ -47,7 +47,6 @@ using ::TCubeTiling;
 }  // namespace optiling
 namespace AscendC {
 namespace tiling {
-using ::SoftMaxTiling;
-using ::TCubeTiling;
-}  // namespace tiling
+using namespace ::optiling;  // the same structs by their other name
+}
 }  // namespace AscendC

@@ -91,18 +91,6 @@ using ::RmsNormTiling;
 using ::TopkTiling;
 }  // namespace optiling
 namespace AscendC {
-namespace tiling {
-using ::BatchNormTiling;
-using ::DeepNormTiling;
-using ::GroupNormTiling;
-using ::LayerNormGradBetaTiling;
-using ::LayerNormGradTiling;
-using ::LayerNormSeparateTiling;
-using ::LayerNormTiling;
-using ::LogSoftMaxTiling;
-using ::RmsNormTiling;
-using ::TopkTiling;
-}  // namespace tiling
 // Which of TopK's two algorithms: host and kernel must name the same.
 enum class TopKMode : std::uint8_t { TOPK_NORMAL, TOPK_NSMALL };
 }  // namespace AscendC
