@@ -7,6 +7,7 @@
 #include "rows_support.hpp"
 
 using namespace AscendC;
+using twin_test::expect_found;
 using twin_test::gm;
 using twin_test::order;
 using twin_test::random_values;
@@ -105,12 +106,6 @@ TEST(TopK, OrdersRowsInBothModes) {
   topk_forms<half>();
 }
 
-void expect_found(twin::Kind kind, const char* text) {
-  const auto all = twin::take_findings();
-  const auto* const f = twin_test::find(all, kind);
-  ASSERT_NE(f, nullptr) << text << "\n" << twin_test::text(all);
-  EXPECT_NE(f->what.find(text), std::string::npos) << f->what;
-}
 void wrong_topk(GM_ADDR in, int inner, int n, int k, int which) {
   const auto x = ub<float>(0, 8192), v = ub<float>(32768, 4096);
   const auto o = ub<std::int32_t>(65536, 4096);

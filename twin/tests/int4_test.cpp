@@ -277,10 +277,7 @@ TEST(Int4, NamesWhatItCannotDo) {
   twin_test::Device<std::uint8_t> x(random_bytes(128, 9)), y(random_bytes(256, 9));
   for (misuse = 0; misuse < 9; ++misuse) {
     RUN(int4_misuse_kernel, 1)(x, y);
-    const auto found = twin::take_findings();
-    const twin::Finding* f = twin_test::find(found, cases[misuse].kind);
-    ASSERT_NE(f, nullptr) << misuse << "\n" << twin_test::text(found);
-    EXPECT_NE(f->what.find(cases[misuse].what), std::string::npos) << misuse << ": " << f->what;
+    twin_test::expect_found(cases[misuse].kind, cases[misuse].what);
   }
 }
 

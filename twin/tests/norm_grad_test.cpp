@@ -3,6 +3,7 @@
 #include "rows_support.hpp"
 
 using namespace AscendC;
+using twin_test::expect_found;
 using twin_test::gm;
 using twin_test::InRows;
 using twin_test::order;
@@ -169,12 +170,6 @@ void wrong_grad(GM_ADDR, bool shapeless, bool other_format) {
   if (shapeless) tiling.hLength = tiling.originalHLength = 0;
   LayerNormGrad<float>(y, y[shapeless || other_format ? 1024 : 64], x, x[1024], x[2048], x[2080], x[2112], 1e-3f, tiling,
                        {other_format ? DataFormat::NZ : DataFormat::ND});
-}
-void expect_found(twin::Kind kind, const char* text) {
-  const auto all = twin::take_findings();
-  const auto* const f = twin_test::find(all, kind);
-  ASSERT_NE(f, nullptr) << text << "\n" << twin_test::text(all);
-  EXPECT_NE(f->what.find(text), std::string::npos) << f->what;
 }
 TEST(LayerNormGrad, RefusesNoShapeResultsOverOneAnotherAndOtherFormats) {
   twin_test::Device<float> x(8);

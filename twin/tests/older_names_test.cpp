@@ -60,10 +60,7 @@ void pad_type_kernel(GM_ADDR in) {
 TEST(SetPadValue, HasTheTypeOfTheCopy) {
   twin_test::Device<float> x(std::vector<float>(8, 1));
   RUN(pad_type_kernel, 1)(x);
-  const auto found = twin::take_findings();
-  const twin::Finding* f = twin_test::find(found, twin::Kind::Limit);
-  ASSERT_NE(f, nullptr);
-  EXPECT_NE(f->what.find("DataCopyPad of float pads with what SetPadValue gave as half"), std::string::npos) << f->what;
+  twin_test::expect_found(twin::Kind::Limit, "DataCopyPad of float pads with what SetPadValue gave as half");
 }
 
 // ---- ListTensorDesc ----
@@ -113,10 +110,7 @@ TEST(ListTensorDesc, FindsShapesAndPointers) {
   int misuse = 1;
   for (const auto& c : cases) {
     RUN(list_kernel, 1)(list, z, misuse);
-    const auto found = twin::take_findings();
-    const twin::Finding* f = twin_test::find(found, c.kind);
-    ASSERT_NE(f, nullptr) << misuse << "\n" << twin_test::text(found);
-    EXPECT_NE(f->what.find(c.what), std::string::npos) << misuse << ": " << f->what;
+    twin_test::expect_found(c.kind, c.what);
     ++misuse;
   }
 }
@@ -175,10 +169,7 @@ void check_older_fixpipe() {
   for (const int way : {2, 3}) {
     twin_test::Device<D> y(kRows * kWide);
     RUN(older_fixpipe_kernel<D>, 1).as(twin::KernelType::AicOnly)(x, e, y, way);
-    const auto found = twin::take_findings();
-    const twin::Finding* f = twin_test::find(found, twin::Kind::Limit);
-    ASSERT_NE(f, nullptr);
-    EXPECT_NE(f->what.find(way == 2 ? "srcStride" : "burstLen"), std::string::npos) << f->what;
+    twin_test::expect_found(twin::Kind::Limit, way == 2 ? "srcStride" : "burstLen");
   }
 }
 TEST(FixpipeParams, TakesBurstsOfColumns) {

@@ -133,10 +133,7 @@ TEST(Pad, NamesWhatDoesNotFit) {
     } else {
       RUN(pad_kernel<half>, 1)(x, y, each.c, true);
     }
-    const auto found = twin::take_findings();
-    const twin::Finding* f = twin_test::find(found, twin::Kind::Limit);
-    ASSERT_NE(f, nullptr) << each.what << "\n" << twin_test::text(found);
-    EXPECT_NE(f->what.find(each.what), std::string::npos) << f->what;
+    twin_test::expect_found(twin::Kind::Limit, each.what);
   }
 }
 

@@ -227,10 +227,7 @@ TEST(AscendDequant, LeavesTheRestOfARowUndefined) {
   const std::vector<std::int32_t> src(128, 5);
   const std::vector<float> scale(32, 2.0f);
   run<float, std::int32_t, float>(src, scale, scale, 128, 96, 0, &dequantise<float, float>);
-  const auto found = twin::take_findings();
-  const twin::Finding* f = twin_test::find(found, twin::Kind::Uninitialised);
-  ASSERT_NE(f, nullptr);
-  EXPECT_NE(f->what.find("AscendDequant"), std::string::npos) << f->what;
+  twin_test::expect_found(twin::Kind::Uninitialised, "AscendDequant");
 }
 
 // ---- AscendAntiQuant: (K, N), or turned (N, K); two groups of K ----
@@ -373,10 +370,7 @@ TEST(Quantisation, NamesWhatDoesNotFit) {
   int form = 0;
   for (const auto& c : cases) {
     run<std::int8_t, half, half>(src, factors, factors, 256, 256, form, &misuse_of_quant);
-    const auto found = twin::take_findings();
-    const twin::Finding* f = twin_test::find(found, c.kind);
-    ASSERT_NE(f, nullptr) << form << "\n" << twin_test::text(found);
-    EXPECT_NE(f->what.find(c.what), std::string::npos) << form << ": " << f->what;
+    twin_test::expect_found(c.kind, c.what);
     ++form;
   }
 }

@@ -274,10 +274,7 @@ void call(GM_ADDR p, void (*kernel)(GM_ADDR)) { kernel(p); }
 void expect_refusal(void (*kernel)(GM_ADDR), twin::Kind kind, const char* text) {
   twin_test::Device<float> x(8);
   RUN(call, 1)(x, kernel);
-  const auto all = twin::take_findings();
-  const auto* const f = twin_test::find(all, kind);
-  ASSERT_NE(f, nullptr) << text << "\n" << twin_test::text(all);
-  EXPECT_NE(f->what.find(text), std::string::npos) << f->what;
+  twin_test::expect_found(kind, text);
 }
 template <class T>
 LocalTensor<T> filled(int offset_bytes, int count) {

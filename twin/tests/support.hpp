@@ -67,6 +67,14 @@ inline const twin::Finding* find(const std::vector<twin::Finding>& all, twin::Ki
   return nullptr;
 }
 
+// The last run's first finding of this kind says `part`.
+inline void expect_found(twin::Kind kind, const std::string& part) {
+  const auto all = twin::take_findings();
+  const twin::Finding* const f = find(all, kind);
+  ASSERT_NE(f, nullptr) << part << "\n" << text(all);
+  EXPECT_NE(f->what.find(part), std::string::npos) << f->what << ", not " << part;
+}
+
 }  // namespace twin_test
 
 #define RUN(kernel, blocks) ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks)
