@@ -80,14 +80,14 @@ struct Totals {
 bool is_streamed(const SequencePlan& s) { return s.kernel == Kernel::decode || s.split == Split::spread; }
 
 /// Rows of all heads lie side by side, or their parts of a page do: an item covers as many heads as leave enough items.
-std::int32_t heads_an_item(const Problem& p, const CpuModel& model, int threads, double cells, CpuPlan& plan) {
+std::int32_t heads_an_item(const Problem& p, const CpuModel& model, int threads, double cells, const CpuPlan& plan) {
   if (threads == 1) return static_cast<std::int32_t>(p.num_kv_heads);
   const double part = plan.serial_s / threads;
   const double items = std::clamp(std::floor(part / kLeastItemSeconds), 1.0, static_cast<double>(kStreamedItemsPerThread));
   auto heads = static_cast<std::int32_t>(std::clamp(cells / (items * threads), 1.0, static_cast<double>(p.num_kv_heads)));
   const auto costliest = [&] {
     double seconds = 0;
-    for (SequencePlan& s : plan.sequences) {
+    for (SequencePlan s : plan.sequences) {
       if (!is_streamed(s)) continue;
       s.heads_per_item = heads;
       seconds = std::max(seconds, costliest_item(p, model, plan, s));
