@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
+#include "runtime/executor.hpp"
+
 #if defined(__linux__)
+#include <unistd.h>
 
 namespace tessera::runtime {
 namespace {
@@ -61,6 +66,50 @@ TEST(Core, ACoreThatThereIsNotIsLeftAlone) {
     for (const int core : {-1, CPU_SETSIZE}) EXPECT_FALSE(keep_off(core));
     const cpu_set_t now = cores_of_this_thread();
     EXPECT_TRUE(CPU_EQUAL(&now, &home));
+  });
+}
+
+/// Runs two tasks until a worker takes one; its thread, or 0 if none came in ten seconds.
+pid_t worker_that_joined() {
+  struct Seen {
+    pid_t caller = gettid();
+    std::atomic<pid_t> worker{0};
+  } seen;
+  const auto task = [](void* context, int) {
+    auto& s = *static_cast<Seen*>(context);
+    if (gettid() != s.caller) s.worker = gettid();
+    for (const auto begin = std::chrono::steady_clock::now();
+         std::chrono::steady_clock::now() - begin < std::chrono::microseconds(50);) {
+    }
+  };
+  for (const auto begin = std::chrono::steady_clock::now();
+       seen.worker == 0 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);) {
+    default_executor().parallel(2, task, &seen);
+  }
+  return seen.worker;
+}
+
+// Woken on the core of its caller it would wait behind it for milliseconds.
+TEST(Core, AWorkerThatSleepsKeepsOffItsCallersCore) {
+  on_a_thread([] {
+    const cpu_set_t home = cores_of_this_thread();
+    if (CPU_COUNT(&home) < 2 || default_executor().concurrency() < 2) GTEST_SKIP() << "one core";
+    const int core = current_core();
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(core, &here);
+    ASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+    const pid_t worker = worker_that_joined();
+    ASSERT_NE(worker, 0);
+    cpu_set_t its;
+    CPU_ZERO(&its);
+    CPU_SET(core, &its);
+    for (const auto begin = std::chrono::steady_clock::now();
+         CPU_ISSET(core, &its) && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ASSERT_EQ(sched_getaffinity(worker, sizeof its, &its), 0);
+    }
+    EXPECT_FALSE(CPU_ISSET(core, &its));
   });
 }
 
