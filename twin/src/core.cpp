@@ -91,6 +91,12 @@ void Core::synchronise(Pipe from, Pipe to, std::uint32_t site) {
   learn(to, known);
 }
 
+void Core::assume_order(const Event& old, Pipe pipe) {
+  Clock known = clock[int(old.pipe)];
+  known.own[int(old.pipe)] = std::max(known.own[int(old.pipe)], old.time);
+  learn(pipe, known);
+}
+
 void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t end, bool write, const Event& now,
                        const char* instruction) {
   const auto ordered = [&](const Event& old, bool old_write) {
@@ -151,6 +157,7 @@ void Core::check_order(Pipe pipe, Memory& m, std::uint64_t begin, std::uint64_t 
                     name(old.pipe), f.line_b.c_str(), old_write ? "writes" : "reads");
     f.fix = how_to_order(*this, old, pipe);
     report(std::move(f));
+    if (!other_core) assume_order(old, pipe);
   };
   m.history.access(begin, end, write, now, on_meet);
 }

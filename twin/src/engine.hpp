@@ -234,6 +234,8 @@ struct Flag {
   std::uint32_t sets = 0, last_set = 0;  // so far, and the site of the last
   std::deque<EarlyWait> early;           // waits that were issued before their sets
   std::uint32_t given_up = 0;            // reported: their sets, should they come, release nobody
+  std::uint32_t lost = 0;                // reported: sets of a flag that was set
+  bool named = false;                    // reported: as the nearest set of a wait that nothing answers
 };
 
 struct CrossFlag {  // delivered to a core, not yet waited for
@@ -291,7 +293,8 @@ class Core {
   }
   void check_order(Pipe pipe, Memory& memory, std::uint64_t begin, std::uint64_t end, bool write, const Event& now,
                    const char* name);
-  Clock completed(Pipe pipe) const;  // what is known once everything issued to the pipe is complete
+  void assume_order(const Event& old, Pipe pipe);  // it was reported: goes on as if the fix were there, so once a bug
+  Clock completed(Pipe pipe) const;                // what is known once everything issued to the pipe is complete
   void learn(Pipe pipe, const Clock& clock);
   void learn_everywhere(const Clock& clock);  // as what the scalar unit has waited for
   Handover hand_over(Pipe from, std::uint32_t site);
@@ -416,8 +419,8 @@ Core& core();  // the one that runs
 bool in_kernel();
 void yield_core();  // lets the others run
 void block_core_until(bool (*ready)(void*), void* context);
-void report_standing(const Core& stuck, std::uint32_t stopped);  // the waits of its own pipes whose sets have not come
-void cross_deadlock(const Core& stuck);                          // reports who should have set what it waits for
+void report_standing(Core& stuck, std::uint32_t stopped);  // the waits of its own pipes whose sets have not come
+void cross_deadlock(const Core& stuck);                    // reports who should have set what it waits for
 
 // ---- a launch ----
 struct Origin {
@@ -448,14 +451,18 @@ struct Launched {
   std::map<std::tuple<std::uint64_t, int, int>, CrossSets> block_sets;  // as block_flags
   // Flags in GM between two blocks (IBSet), by workspace, block that sets, event.
   std::map<std::tuple<std::uint64_t, int, int>, std::deque<CrossFlag::Delivery>> block_flags;
-  int at_once = 0;           // how many blocks the device runs at the same time
-  bool all_at_once = false;  // more are let in, since they wait for each other: reported where they do
+  int at_once = 0;             // how many blocks the device runs at the same time
+  bool type_reported = false;  // that flags between cores need another kernel type
+  bool all_at_once = false;    // more are let in, since they wait for each other: reported where they do
   bool timing_only = false;
   int round = 0;
   const Core* diverged = nullptr;  // the core that did something else than in the first round
   std::vector<Overwritten> overwritten;
 };
 Launched& launched();
+inline bool is_mix(KernelType type) {
+  return type != KernelType::Unset && type != KernelType::AivOnly && type != KernelType::AicOnly;
+}
 
 void report(Finding finding);
 void mute_reports(bool mute);

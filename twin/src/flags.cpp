@@ -36,17 +36,18 @@ Finding flag_finding(const Core& core, const std::string& what, std::uint32_t at
 const char* kind_text(CoreKind kind) { return kind == CoreKind::AIV ? "vector" : "cube"; }
 
 // Of a wait that nothing answers: how often the flag was set, or which other one was set instead.
-std::string nearest_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t* site) {
+std::string nearest_set(Core& c, Pipe from, Pipe to, int id, std::uint32_t* site) {
   const auto same = c.flags.find({from, to, id});
   if (same != c.flags.end() && same->second.sets) {
     *site = same->second.last_set;
     return format("; it was set %u time%s, last at %s, and waited for as often", same->second.sets,
                   same->second.sets == 1 ? "" : "s", to_string(site_of(*site)).c_str());
   }
-  for (const auto& [key, flag] : c.flags) {
+  for (auto& [key, flag] : c.flags) {
     const auto& [f, t, other] = key;
     if (!flag.set || ((f != from || t != to) && other != id)) continue;
     *site = flag.site;
+    flag.named = true;
     return format("; the nearest that is set is %s(%d), at %s", event_name(f, t).c_str(), other,
                   to_string(site_of(*site)).c_str());
   }
@@ -54,7 +55,7 @@ std::string nearest_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t
 }
 
 // stopped: the line at which the scalar unit waits for this pipe, 0 for the end of the kernel.
-void never_set(const Core& c, Pipe from, Pipe to, int id, std::uint32_t at, std::uint32_t stopped = 0) {
+void never_set(Core& c, Pipe from, Pipe to, int id, std::uint32_t at, std::uint32_t stopped = 0) {
   std::uint32_t other = 0;
   const std::string nearest = nearest_set(c, from, to, id, &other);
   const std::string until =
@@ -117,6 +118,7 @@ void set_flag(Pipe from, Pipe to, int id, Site site) {
   }
   Flag& flag = c.flags[{from, to, id}];
   if (flag.set) {
+    ++flag.lost;
     report(flag_finding(c,
                         format("SetFlag<HardEvent::%s>(%d) while the flag is still set", event_name(from, to).c_str(), id),
                         at, flag.site, "wait for each set before the next one, or use another id", from, to));
@@ -146,11 +148,15 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
     return;
   }
   Flag& flag = c.flags[{from, to, id}];
+  if (!flag.set && flag.lost) {  // the wait of a set that was reported
+    --flag.lost;
+    return c.learn(to, c.completed(from));
+  }
   if (!flag.set) {
     if (!known_event(c, "WaitFlag", from, to, at)) return;
     if (to == Pipe::S) {  // the scalar unit would issue nothing more, not even the set
       never_set(c, from, to, id, at);
-      return;
+      return c.learn(to, c.completed(from));
     }
     Handover awaited;
     awaited.promise = std::make_shared<Promise>();
@@ -162,7 +168,7 @@ void wait_flag(Pipe from, Pipe to, int id, Site site) {
   c.take_over(to, flag.handover, from, at);
 }
 
-void report_standing(const Core& c, std::uint32_t stopped) {
+void report_standing(Core& c, std::uint32_t stopped) {
   bool early = false;
   for (const auto& [key, flag] : c.flags) {
     const auto& [from, to, id] = key;
@@ -178,7 +184,10 @@ void Core::stop(std::uint32_t site) {
     report_standing(*this, site);
     bool early = false;
     for (auto& [key, flag] : flags) {
-      for (const EarlyWait& wait : flag.early) wait.promise->kept = true;
+      for (const EarlyWait& wait : flag.early) {  // as if it had been set, so that what follows is no finding of its own
+        wait.promise->clock = completed(std::get<0>(key));
+        wait.promise->kept = true;
+      }
       early |= !flag.early.empty();
       if (site) flag.given_up += static_cast<std::uint32_t>(flag.early.size());
       flag.early.clear();
@@ -217,8 +226,8 @@ void release_event(Pipe from, Pipe to, int id, Site) {
 
 void check_flags_at_end(Core& c) {
   for (const auto& [key, flag] : c.flags) {
-    if (!flag.set) continue;
     const auto& [from, to, id] = key;
+    if (!flag.set || flag.named || !hard_events(c.kind).count({from, to})) continue;  // the others have been reported
     report(flag_finding(c,
                         format("flag %s(%d) is still set when the kernel ends, and leaks into the next one",
                                event_name(from, to).c_str(), id),
@@ -227,6 +236,7 @@ void check_flags_at_end(Core& c) {
 }
 
 void check_cross_flags_at_end(Core& c) {
+  if (!is_mix(launched().type)) return;  // reported at the set
   for (const auto& [id, flag] : c.cross) {
     if (flag.delivered.empty()) continue;
     report(flag_finding(

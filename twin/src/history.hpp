@@ -13,7 +13,9 @@
 namespace twin {
 
 // kPolled: a scalar read of a cache line that the core has invalidated, as a loop does that waits for another core's value.
-enum Tag : std::uint8_t { kPlain = 0, kAtomic = 1, kSmallMmad = 2, kPolled = 4 };
+// Two atomic stores of one kind need no order; an addition and a maximum do.
+enum Tag : std::uint8_t { kPlain = 0, kAtomicAdd = 1, kSmallMmad = 2, kPolled = 4, kAtomicMax = 8, kAtomicMin = 16 };
+inline constexpr std::uint8_t kAtomic = kAtomicAdd | kAtomicMax | kAtomicMin;
 
 struct Event {
   std::uint32_t time = 0;  // the how-manieth instruction of its pipe, from 1; 0: none
@@ -83,9 +85,11 @@ class History {
     for (; i < page.size() && page[i].begin < end; ++i) {
       if (page[i].end > end) split(page, i, end);
       Segment& segment = page[i];
+      if (write) {  // first: a reader that the write before reached orders the two writes as well
+        for (const Event& read : segment.reads) on_meet(read, false, base + segment.begin, base + segment.end, 0u);
+      }
       if (segment.write.time) on_meet(segment.write, true, base + segment.begin, base + segment.end, segment.lost);
       if (write) {
-        for (const Event& read : segment.reads) on_meet(read, false, base + segment.begin, base + segment.end, 0u);
         if (segment.write.tensor != now.tensor) {
           const std::uint32_t destroyed = destroyed_tensor(segment.write.tensor, now.tensor);
           if (destroyed) lost = destroyed;

@@ -65,32 +65,34 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   View part = view;  // for reports
   part.addr += offset;
   part.bytes = bytes;
-  if (view.bytes && offset + bytes > view.bytes) {
-    refuse(Kind::OutOfBounds,
-           format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
-                  static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-           "make the tensor larger, or the count, repeats or strides smaller", &part);
+  const auto miss = [&](Kind kind, const std::string& what, const char* fix) -> Memory* {
+    if (!refused_) refuse(kind, what, fix, &part);  // with wrong strides or a wrong core nobody knows where it would go
     return nullptr;
+  };
+  if (view.bytes && offset + bytes > view.bytes) {
+    return miss(
+        Kind::OutOfBounds,
+        format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
+               static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
+        "make the tensor larger, or the count, repeats or strides smaller");
   }
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     const auto* const issued = core_.issued_buffers;
     const bool in_use = issued ? (*issued)[view.buffer].first : b.state != Buffer::Idle;
     if (!in_use || (issued ? (*issued)[view.buffer].second : b.generation) != view.generation) {
-      refuse(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
-             "use it before FreeTensor", &part);
-      return nullptr;
+      return miss(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
+                  "use it before FreeTensor");
     }
   }
   if (view.space != Space::GM) {
     Memory& m = core_.memory[int(view.space)];
     if (view.addr + offset + bytes <= m.bytes) return &m;
-    refuse(Kind::OutOfBounds,
-           format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
-                  static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
-                  m.bytes ? "" : " on this kind of core"),
-           "keep tensors inside the memory", &part);
-    return nullptr;
+    return miss(Kind::OutOfBounds,
+                format("%s %s %s up to 0x%llx; it has 0x%llx bytes%s", name_, verb, twin::name(view.space),
+                       static_cast<unsigned long long>(view.addr + offset + bytes), static_cast<unsigned long long>(m.bytes),
+                       m.bytes ? "" : " on this kind of core"),
+                "keep tensors inside the memory");
   }
   bool freed = false;
   Memory* m = GlobalMemory::get().find(view.addr + offset, &freed);
@@ -102,19 +104,17 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
                                                       base->bytes),
                       base->name.c_str())
              : "";
-    refuse(freed ? Kind::UseAfterFree : Kind::OutOfBounds,
-           freed ? format("%s %s GM that was freed", name_, verb)
-                 : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
-           "check the offset and the size given to aclrtMalloc", &part);
-    return nullptr;
+    return miss(freed ? Kind::UseAfterFree : Kind::OutOfBounds,
+                freed ? format("%s %s GM that was freed", name_, verb)
+                      : format("%s %s GM outside of every allocation%s", name_, verb, where.c_str()),
+                "check the offset and the size given to aclrtMalloc");
   }
   const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m->data);
   if (at + bytes > m->bytes) {
-    refuse(Kind::OutOfBounds,
-           format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
-                  static_cast<unsigned long long>(at + bytes), m->name.c_str()),
-           "check the offset and the size given to aclrtMalloc", &part);
-    return nullptr;
+    return miss(Kind::OutOfBounds,
+                format("%s %s bytes [%llu, %llu) of %s", name_, verb, static_cast<unsigned long long>(at),
+                       static_cast<unsigned long long>(at + bytes), m->name.c_str()),
+                "check the offset and the size given to aclrtMalloc");
   }
   return m;
 }
@@ -187,15 +187,25 @@ void Instruction::move(Path path, std::uint64_t bytes) {
   record_.units = bytes;
 }
 
+namespace {
+Tag tag_of(Atomic atomic) {
+  constexpr Tag kTags[] = {kPlain, kAtomicAdd, kAtomicMax, kAtomicMin};
+  return kTags[static_cast<int>(atomic)];
+}
+}  // namespace
+
 bool Instruction::issue() {
   if (refused_) {
     core_.spans.resize(record_.span_first);
+    for (const Access& a : accesses_) {  // its result, should somebody use it, is no finding of its own
+      if (a.write) std::memset(a.memory->state + a.begin, kDefined, a.end - a.begin);
+    }
     return false;
   }
   record_.span_count = static_cast<std::uint32_t>(core_.spans.size()) - record_.span_first;
   Tag tag = tag_;
   Event now = core_.event(pipe_, record_.site, tag);
-  const Tag gm_tag = record_.gm_write && core_.atomic != Atomic::None ? kAtomic : kPlain;
+  const Tag gm_tag = record_.gm_write ? tag_of(core_.atomic) : kPlain;
   core_.atomic_other.memory = nullptr;
   for (int pass = 0; pass < 2; ++pass) {  // reads meet what was there before this instruction writes
     for (const Access& a : accesses_) {
@@ -203,7 +213,7 @@ bool Instruction::issue() {
       now.tag = a.memory->space == Space::GM && gm_tag ? gm_tag : tag;
       now.tensor = a.tensor;
       core_.check_order(pipe_, *a.memory, a.begin, a.end, a.write, now, name_);
-      if (a.write && gm_tag != kAtomic && !a.memory->sums.empty()) a.memory->sums.forget(a.begin, a.end);
+      if (a.write && !gm_tag && !a.memory->sums.empty()) a.memory->sums.forget(a.begin, a.end);
       if (!a.memory->cached.empty()) cache_meet(core_, pipe_, a, now, name_);
     }
   }
@@ -270,6 +280,12 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
 
 // ---- the scalar pipe ----
 namespace {
+void require_aligned_element(Instruction& i, const View& view, std::uint64_t offset, std::uint32_t size) {
+  if ((view.addr + offset) % size == 0) return;
+  i.refuse(Kind::Alignment, format("%s of %u bytes at an address that is not a multiple of them", i.name(), size),
+           "begin the tensor on a multiple of its element's size", &view);
+}
+
 // How often the core has read this address without doing anything else: a loop that waits for another core.
 void note_poll(std::uint64_t address, std::uint32_t site) {
   Core& c = core();
@@ -289,6 +305,7 @@ void yield_now_and_then() {
 void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint32_t size, Site site) {
   Instruction i(Pipe::S, "GetValue", site);
   i.take_int4();
+  require_aligned_element(i, view, offset, size);
   i.read(view, offset, size);
   i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
   Memory* const gm = view.space == Space::GM && !i.refused() ? GlobalMemory::get().find(view.addr + offset) : nullptr;
@@ -312,6 +329,7 @@ void scalar_store(const View& view, std::uint64_t offset, const void* value, std
                   std::uint8_t keep) {
   Instruction i(Pipe::S, "SetValue", site);
   i.take_int4();
+  require_aligned_element(i, view, offset, size);
   i.write(view, offset, size);
   i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
   if (!i.issue()) return;

@@ -90,10 +90,10 @@ void cube_mmad(const MmadCall& call, Site site) {
   const std::uint8_t* const b = i.bytes(call.b);
   float* const c = reinterpret_cast<float*>(i.bytes(call.c));
   States as(i, call.a), bs(i, call.b), cs(i, call.c);
+  bool scattered = false;
   if (gemv && call.k > c0) {
     const auto& fractal = core().memory[int(Space::L0A)].fractal;
     const std::uint64_t first = call.a.addr / 32;
-    bool scattered = false;
     for (std::uint64_t f = 0; f < a_bytes / 32; ++f) scattered |= fractal[first + f] != 0;
     if (scattered) {
       i.complain(Kind::CubeLayout,
@@ -117,7 +117,7 @@ void cube_mmad(const MmadCall& call, Site site) {
   }
   static thread_local std::vector<float> left, right;
   static thread_local std::vector<std::uint8_t> rows, columns;
-  const bool clean = as.clean(0, a_bytes) && bs.clean(0, b_bytes);
+  const bool clean = scattered || (as.clean(0, a_bytes) && bs.clean(0, b_bytes));  // scattered: reported, once
   rows.assign(m, kDefined);
   columns.assign(n, kDefined);
   const auto a_at = [&](std::uint32_t r, std::uint32_t p) {

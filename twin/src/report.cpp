@@ -173,8 +173,13 @@ void report(Finding f) {
   for (const char c : f.line_b.empty() ? f.what : std::string()) {
     if (c < '0' || c > '9') sentence += c;
   }
-  const std::string key = std::string(hazard ? "order" : name(f.kind)) + '\n' + f.line_a + '\n' + f.line_b + '\n' +
-                          sentence + '\n' + f.pipe_a + f.pipe_b;
+  // A missing order of cores shows from both sides, a load of the one against a store of the other and the reverse.
+  const bool cores = f.kind == Kind::GmRace;
+  if (cores) sentence.clear();
+  const bool swap = cores && f.line_b < f.line_a;
+  const std::string key = std::string(hazard ? "order" : name(f.kind)) + '\n' + (swap ? f.line_b : f.line_a) + '\n' +
+                          (swap ? f.line_a : f.line_b) + '\n' + sentence + '\n' +
+                          (swap ? f.pipe_b + f.pipe_a : f.pipe_a + f.pipe_b);
   const auto [at, fresh] = all.known.try_emplace(key, all.list.size());
   if (fresh) {
     all.list.push_back(std::move(f));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order between cores: flags that a group of cores sets and a group waits for.
+#include <utility>
+
 #include "engine.hpp"
 
 namespace twin {
@@ -158,9 +160,8 @@ void need_all(const char* api, Site site) {
 
 bool usable(const char* api, int mode, int id, Site site) {
   const Core& c = core();
-  const KernelType type = launched().type;
-  const bool mix = type != KernelType::Unset && type != KernelType::AivOnly && type != KernelType::AicOnly;
-  if (!mix) {
+  Launched& l = launched();
+  if (!is_mix(l.type) && !std::exchange(l.type_reported, true)) {
     report(cross_finding(c, Kind::KernelType, format("%s in a kernel that is not of a mix type", api), site,
                          "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), MIX_AIC_1_0, MIX_AIC_1_1 or MIX_AIC_1_2"));
   }
@@ -192,7 +193,7 @@ void cross_core_wait(int mode, Pipe, int id, Site site) {
 
 void sync_all(bool vector_only, Site site) {
   Core& c = core();
-  const Launched& l = launched();
+  Launched& l = launched();
   c.barrier(Pipe::ALL, site_id(site));
   const bool pure_vector = !l.has_aic;
   if (!vector_only && pure_vector) {
@@ -201,7 +202,7 @@ void sync_all(bool vector_only, Site site) {
     return;
   }
   if (vector_only && c.kind == CoreKind::AIC) return;  // the default form concerns vector cores only
-  if (pure_vector && l.type != KernelType::MixAiv10) {
+  if (pure_vector && l.type != KernelType::MixAiv10 && !std::exchange(l.type_reported, true)) {
     report(cross_finding(c, Kind::KernelType, "SyncAll() in a vector kernel that is not of type KERNEL_TYPE_MIX_AIV_1_0",
                          site, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or the form of SyncAll with workspaces"));
   }

@@ -52,9 +52,8 @@ void unit_flag_of_fixpipe(Instruction& i, const FixpipeCall& call) {
              format("Fixpipe with unitFlag %d waits for a Mmad with unitFlag 3, but the last into this tile had 2",
                     call.unit_flag),
              tile->second.site, "give the last Mmad of a tile unitFlag 3");
-  } else if (call.unit_flag != 0) {
-    c.learn(Pipe::FIX, c.completed(Pipe::M));
   }
+  if (call.unit_flag != 0 || (known && tile->second.value != 0)) c.learn(Pipe::FIX, c.completed(Pipe::M));
   if (known && call.unit_flag == kUnitLast) c.unit_flags.erase(tile);
 }
 

@@ -113,7 +113,7 @@ void cube(GM_ADDR x, GM_ADDR z) {
   if (kBug == kMte1) other_line = __LINE__ + 1;
   DataCopy(t.b1, t.y, nz);
   if (kBug != kMte1) order<HardEvent::MTE2_MTE1>();
-  if (kBug == kMte1) order<HardEvent::MTE2_MTE1>(), DataCopy(t.b1, t.y, nz), other_line = __LINE__;
+  if (kBug == kMte1) order<HardEvent::MTE2_MTE1>(), PipeBarrier<PIPE_MTE2>(), DataCopy(t.b1, t.y, nz), other_line = __LINE__;
   LoadData(t.a2, t.a1, one);
   if (kBug == kMte1) wrong_line = __LINE__ + 1;
   LoadData(t.b2, t.b1, one);
@@ -612,12 +612,15 @@ class Bug : public testing::TestWithParam<Case> {
   twin_test::Device<float> x_{std::vector<float>(2 * kN, 0.5f)}, y_{std::vector<float>(2 * kN, 0.0f)};
 };
 
-TEST_P(Bug, IsReportedWithItsLines) {
+TEST_P(Bug, IsReportedOnceWithItsLines) {
   twin::take_findings();
   GetParam().planted(x_, y_);
   const auto found = twin::take_findings();
   const twin::Finding* f = twin_test::find(found, GetParam().kind);
   ASSERT_NE(f, nullptr) << "nothing of this kind in: " << twin_test::text(found);
+  // A copy shorter than a block is two: it moves more than it says, and so into another core's block.
+  const std::size_t reports = GetParam().name == std::string("statistics_of_8_bytes") ? 2 : 1;
+  EXPECT_EQ(found.size(), reports) << twin_test::text(found);
   EXPECT_TRUE(twin_test::ends_with(f->line_a, twin_test::at(wrong_line))) << f->line_a << ", expected line " << wrong_line;
   if (GetParam().two_lines) {
     EXPECT_TRUE(twin_test::ends_with(f->line_b, twin_test::at(other_line))) << f->line_b << ", expected line " << other_line;

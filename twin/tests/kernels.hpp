@@ -17,9 +17,9 @@ AscendC::GlobalTensor<T> gm(GM_ADDR p, int count) {
   return t;
 }
 template <AscendC::HardEvent event>
-void order() {
-  AscendC::SetFlag<event>(0);
-  AscendC::WaitFlag<event>(0);
+void order(int id = 0) {
+  AscendC::SetFlag<event>(id);
+  AscendC::WaitFlag<event>(id);
 }
 
 }  // namespace twin_test

@@ -3,6 +3,7 @@
 // stand on them.
 #pragma once
 
+#include "kernels.hpp"
 #include "support.hpp"
 
 namespace twin_test {
@@ -16,11 +17,6 @@ inline AscendC::GlobalTensor<float> floats(GM_ADDR address, std::int64_t first, 
   AscendC::GlobalTensor<float> t;
   t.SetGlobalBuffer((__gm__ float*)address + first, count);
   return t;
-}
-template <AscendC::HardEvent event>
-void order(int id = 0) {
-  AscendC::SetFlag<event>(id);
-  AscendC::WaitFlag<event>(id);
 }
 
 // The one finding of the run, with the lines that the kernel noted.
