@@ -66,6 +66,13 @@ bool to_number(const std::string& text, double* value) {
   return !text.empty() && end == text.c_str() + text.size() && std::isfinite(*value) && *value >= 0 && *value < 1e18;
 }
 
+bool is_count(const std::string& key) {
+  const auto ends_in = [&](const std::string& end) {
+    return key.size() >= end.size() && key.compare(key.size() - end.size(), end.size(), end) == 0;
+  };
+  return ends_in("_bytes") || ends_in("_cores") || ends_in("_ways") || ends_in("_depth");
+}
+
 std::string parse_cost(const std::string& text, InstructionCost* cost) {
   std::istringstream words(text);
   std::string first, second, fixed;
@@ -113,7 +120,11 @@ std::string parse_entry(const std::string& key, const std::string& value, const 
   if (kind == "cost" && !what.empty()) {
     InstructionCost cost;
     cost.name = what;
-    if (derived && !device->costs.count(what)) return "no instruction uses a cost row '" + what + "'";
+    if (derived && !device->costs.count(what)) {
+      std::string rows;
+      for (const auto& [row, unused] : device->costs) rows += (rows.empty() ? "" : ", ") + row;
+      return "no instruction uses a cost row '" + what + "'; the rows are " + rows;
+    }
     const std::string error = parse_cost(value, &cost);
     device->costs[what] = cost;
     return error.empty() ? "" : "'" + key + "': " + error;
@@ -129,6 +140,7 @@ std::string parse_entry(const std::string& key, const std::string& value, const 
   if (std::find(std::begin(kNumbers), std::end(kNumbers), key) == std::end(kNumbers)) return "unknown name '" + key + "'";
   double number = 0;
   if (!to_number(value, &number) || number <= 0) return "'" + key + "' needs a positive number, not '" + value + "'";
+  if (is_count(key) && number != std::floor(number)) return "'" + key + "' needs a whole number, not '" + value + "'";
   device->numbers[key] = number;
   return "";
 }
@@ -242,15 +254,20 @@ const Device* find_device(const std::string& name_or_path, std::string* error) {
   std::stringstream text;
   text << file.rdbuf();
   std::map<std::string, Device> own = devices;  // so that "[mine : 910B2]" works
-  const std::size_t before = own.size();
   if (!parse_devices(text.str(), &own, error)) {
     *error = name_or_path + ": " + *error;
     return nullptr;
   }
-  for (auto& [name, device] : own) {
-    if (!devices.count(name) && own.size() > before) return &(devices[name_or_path] = device);
+  std::vector<const Device*> fresh;
+  std::string names;
+  for (const auto& [name, device] : own) {
+    if (devices.count(name)) continue;
+    names += (fresh.empty() ? "" : ", ") + name;
+    fresh.push_back(&device);
   }
-  *error = name_or_path + ": defines no new device";
+  if (fresh.size() == 1) return &(devices[name_or_path] = *fresh[0]);
+  *error = name_or_path + (fresh.empty() ? ": defines no new device"
+                                         : ": defines several devices (" + names + "), and one is used: a file each");
   return nullptr;
 }
 

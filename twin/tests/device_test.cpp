@@ -65,8 +65,12 @@ TEST(DeviceFile, AUsersMistakeIsNamedWithFileLineAndKey) {
     EXPECT_EQ(twin::find_device(path, &error), nullptr);
     return error;
   };
-  EXPECT_EQ(error_of("[mine : 910B2]\ncost Expp = 2 + 30 ; measured\n"),
-            path + ": line 2: no instruction uses a cost row 'Expp'");
+  const std::string row = error_of("[mine : 910B2]\ncost Exp = 2 + 30 ; measured\n");
+  EXPECT_EQ(row.find(path + ": line 2: no instruction uses a cost row 'Exp'; the rows are Axpy, "), 0u) << row;
+  EXPECT_NE(row.find(", Transcendental,"), std::string::npos) << row;
+  EXPECT_EQ(error_of("[mine : 910B2]\nvector_cores = 2.5 ; measured\n"),
+            path + ": line 2: 'vector_cores' needs a whole number, not '2.5'");
+  EXPECT_EQ(error_of("[b : 910B2]\n[a : 910B2]\n"), path + ": defines several devices (a, b), and one is used: a file each");
   EXPECT_EQ(error_of("[910B2]\nclock_mhz = 1 ; measured\n"), path + ": line 1: there is a device '910B2' already");
   EXPECT_EQ(error_of("# nothing\n"), path + ": defines no new device");
 }

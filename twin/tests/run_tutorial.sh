@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run_tutorial.sh TWINCC PAGE FOLDER: what the page's tutorial says of its kernel, before and after the repair, is what is printed now.
+# run_tutorial.sh TWINCC PAGE FOLDER: what the page's tutorial says of its kernel, before and after the repair, is what is printed now;
+# and the device of twin_extend.md beside it is one.
 set -eu
 twincc=$1 page=$2 dir=$3
 rm -rf "$dir"
@@ -28,3 +29,6 @@ sed -i -e "10a $flags" -e "11a $(echo "$flags" | sed 's/MTE2_V/V_MTE3/g')" scale
 if [ -s repaired.txt ]; then cat repaired.txt; exit 1; fi
 TWIN=timing ./scale >timing.txt 2>&1
 check timing.txt 3
+sed -n '/^\[mine/,/^```/p' "$(dirname "$page")/twin_extend.md" | grep -v '^```' >mine.device
+TWIN=device=mine.device,timing ./scale >device.txt 2>&1 || { cat device.txt; exit 1; }
+grep -q '^modelled on mine: ' device.txt
