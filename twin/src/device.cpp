@@ -202,6 +202,7 @@ bool parse_devices(const std::string& text, std::map<std::string, Device>* devic
     line = trim(line);
     if (line.empty() || line[0] == '#') continue;
     if (line[0] == '[') {
+      line = trim(line.substr(0, line.find('#')));
       if (line.back() != ']') return fail(number, "a section ends in ']'");
       const std::string inside = line.substr(1, line.size() - 2);
       const auto colon = inside.find(':');
