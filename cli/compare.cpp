@@ -100,7 +100,7 @@ class Collector {
       error = std::isnan(want) && std::isnan(got) ? 0 : kInfinity;
     else if (got == want || (std::isinf(got) && std::abs(want) + bound > largest_finite && (got > 0) == (want > 0)))
       error = 0;
-    const double ratio = error == 0 ? 0 : bound > 0 ? error / bound : kInfinity;
+    const double ratio = error == 0 ? 0 : bound > 0 && error < kInfinity ? error / bound : kInfinity;
     report_.max_error = std::max(report_.max_error, error);
     squares_ += error * error;
     if (ratio > report_.worst_ratio || count_ == 1) {
@@ -139,17 +139,18 @@ Comparison compare(DType dtype, const void* o, const float* lse, const OracleAns
         const auto lse_at = p.cu_seqlens_q.empty() ? (b * p.num_q_heads + h) * p.seqlen_q + i : h * total + first + i;
         const auto& stats = keys[static_cast<std::size_t>(h / (p.num_q_heads / p.num_kv_heads))];
         const double want_lse = oracle.lse[static_cast<std::size_t>(lse_at)];
+        const bool empty = want_lse == -INFINITY;  // no key, no sink: 0 and -inf, and nothing to round
         const double scores =
-            score_error(p, stats, norm(oracle.q.as<float>() + row * p.head_dim_qk, p.head_dim_qk), want_lse);
+            empty ? 0 : score_error(p, stats, norm(oracle.q.as<float>() + row * p.head_dim_qk, p.head_dim_qk), want_lse);
         const double sums = kU32 * sum_growth(stats.keys);
         const auto where = [&] { return fmt::format("query {} of sequence {}, head {}", i, b, h); };
-        lse_errors.add(lse[lse_at], want_lse, scores + sums + 2 * kU32 * std::abs(want_lse), INFINITY, where);
+        lse_errors.add(lse[lse_at], want_lse, empty ? 0 : scores + sums + 2 * kU32 * std::abs(want_lse), INFINITY, where);
         // P below the smallest normal of f16 is rounded to steps of 2^-24: half a step for each key.
         const double p_steps = dtype == DType::f16 ? stats.keys * 0x1p-25 : 0;
         const double of_v = stats.v_max * (u_p + p_steps + 2 * scores + sums);
         for (std::int64_t d = 0; d < p.head_dim_v; ++d) {
           const double want = oracle.o[static_cast<std::size_t>(row * p.head_dim_v + d)];
-          const double bound = of_v + (u_out + kU32) * std::abs(want) + smallest_step(dtype);
+          const double bound = empty ? 0 : of_v + (u_out + kU32) * std::abs(want) + smallest_step(dtype);
           o_errors.add(widen(dtype, o, row * p.head_dim_v + d), want, bound, largest(dtype),
                        [&] { return where() + fmt::format(", feature {}", d); });
         }

@@ -76,6 +76,43 @@ TEST(Compare, NanAndInfinityMustAgree) {
   EXPECT_TRUE(compare(DType::f32, c.oracle.o.data(), lse.data(), c.oracle).pass());
 }
 
+std::vector<std::uint16_t> bf16_of(const std::vector<float>& values) {  // without rounding: the upper halves
+  std::vector<std::uint16_t> halves;
+  for (const float x : values) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    halves.push_back(static_cast<std::uint16_t>(bits >> 16));
+  }
+  return halves;
+}
+
+// A row without a visible key is 0 with LSE -inf exactly: whether keys exist that other rows see, or none at all.
+TEST(Compare, RowsWithoutKeysAreExact) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const char* text :
+       {"f32 hq1 hkv1 d4 sq5 skv2 causal", "bf16 hq1 hkv1 d4 sq5 skv2 causal", "f32 hq1 hkv1 d4 sq2 skv0"}) {
+    const auto c = make_case(text);
+    ASSERT_EQ(c.oracle.lse[1], -INFINITY) << text;
+    const auto compared = [&](float o_of_row_1, float lse_of_row_1) {
+      auto o = c.oracle.o, lse = c.oracle.lse;
+      o[4] = o_of_row_1;
+      lse[1] = lse_of_row_1;
+      const auto halves = bf16_of(o);
+      const void* data = c.problem.dtype == DType::f32 ? static_cast<const void*>(o.data()) : halves.data();
+      return compare(c.problem.dtype, data, lse.data(), c.oracle);
+    };
+    EXPECT_TRUE(compared(0, -INFINITY).pass()) << text;
+    EXPECT_TRUE(std::isfinite(compared(0, -INFINITY).o.bound)) << text;
+    EXPECT_TRUE(std::isfinite(compared(0, -INFINITY).lse.bound)) << text;
+    for (const float wrong : {1.0f, -1e-30f, nan, INFINITY}) {
+      EXPECT_EQ(compared(wrong, -INFINITY).o.worst_ratio, INFINITY) << text << ": o " << wrong;
+    }
+    for (const float wrong : {0.0f, -1e30f, nan, INFINITY}) {
+      EXPECT_EQ(compared(0, wrong).lse.worst_ratio, INFINITY) << text << ": lse " << wrong;
+    }
+  }
+}
+
 // The bound may not be so wide that P rounded to the wrong type, or one key too many, slips through.
 TEST(Compare, TheBoundIsTight) {
   const auto c = make_case("f32 hq4 hkv4 d64 sq64 skv64 causal");
