@@ -12,6 +12,7 @@
 #include "cli/attend_input.hpp"
 #include "cli/attend_report.hpp"
 #include "cli/command.hpp"
+#include "cli/files.hpp"
 #include "cli/printable.hpp"
 
 namespace tessera::cli {
@@ -96,11 +97,14 @@ void add_options(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "The report as JSON");
 }
 
-void refuse_overwriting(const Options& o) {
+// Before anything is computed.
+void check_output(const Options& o) {
+  if (o.output.empty()) return;
   std::error_code error;
-  if (!o.output.empty() && std::filesystem::equivalent(o.input, o.output, error)) {
+  if (std::filesystem::equivalent(o.input, o.output, error)) {
     throw Failure(kBadInput, fmt::format("-o {}: that is the input; nothing was written", o.output));
   }
+  check(check_writable(o.output), "-o");
 }
 
 struct Outputs {
@@ -158,7 +162,7 @@ void write_outputs(const AttendInput& in, const Outputs& out, const Options& opt
 
 ExitCode attend(const Options& options) {
   require_backend(options.target.backend);
-  refuse_overwriting(options);
+  check_output(options);
   const auto file = value_of(SafetensorsFile::open(options.input));
   const auto in = load_attend_input(file, options.flags);
   if (const auto why = options.compare_unfused ? unfused_refusal(in.problem) : ""; !why.empty()) {

@@ -330,8 +330,12 @@ TEST_F(Attend, NeverOverwritesItsInput) {
     EXPECT_EQ(run(std::string("attend in -o ") + output).code, 2) << output;
     EXPECT_EQ(contents_of(folder_ / "in"), before) << output;
   }
-  EXPECT_EQ(run("attend in -o no/folder").code, 2);
-  EXPECT_EQ(run("attend in -o /dev/null").code, 2);
+  for (const char* output : {"/dev/null", "/dev/stdout", "no/folder"}) {
+    const auto outcome = run(std::string("attend in -o ") + output);
+    EXPECT_EQ(outcome.code, 2) << output;
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("-o: ") + output)) << outcome.err;
+    EXPECT_THAT(run(std::string("attend missing -o ") + output).err, HasSubstr("-o: ")) << "said before anything is read";
+  }
 }
 
 TEST_F(Attend, HostileFilesAreInvalidInput) {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "cli/temporary_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -33,6 +33,19 @@ mode_t creation_mask() {
   return mask;
 }
 
+// Where a link points, so that the file behind it is replaced and the link stays.
+std::string target_of(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_symlink(path, error) ? std::filesystem::weakly_canonical(path, error).string() : path.string();
+}
+
+Status check_kind(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(kind) || std::filesystem::is_regular_file(kind)) return {};
+  return Status::invalid(path.string() + ": not a regular file; nothing was written");
+}
+
 }  // namespace
 
 Status system_error(const std::filesystem::path& path, std::string_view what) {
@@ -51,25 +64,21 @@ Status read_exactly(int fd, const std::filesystem::path& path, std::span<std::by
   return {};
 }
 
+Status check_writable(const std::filesystem::path& path) {
+  if (auto status = check_kind(path); !status.ok()) return status;
+  const TemporaryFile file(target_of(path));
+  return file.fd() < 0 ? system_error(path, "cannot write") : Status();
+}
+
 Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  std::error_code error;
-  const auto target = std::filesystem::is_symlink(path, error) ? std::filesystem::weakly_canonical(path, error) : path;
-  if (const auto kind = std::filesystem::status(target, error);
-      std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind)) {
-    return Status::invalid(path.string() + ": not a regular file; nothing was written");
-  }
-  std::string temporary = target.string() + ".tmp.XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) return system_error(path, "cannot write");
-  Status status;
+  if (auto status = check_kind(path); !status.ok()) return status;
+  TemporaryFile file(target_of(path));
+  if (file.fd() < 0) return system_error(path, "cannot write");
   for (const auto& part : parts) {
-    if (status.ok()) status = write_all(fd, path, part);
+    if (auto status = write_all(file.fd(), path, part); !status.ok()) return status;
   }
-  if (status.ok() && ::fchmod(fd, 0666 & ~creation_mask()) != 0) status = system_error(path, "cannot set permissions");
-  if (::close(fd) != 0 && status.ok()) status = system_error(path, "cannot write");
-  if (status.ok() && std::rename(temporary.c_str(), target.c_str()) != 0) status = system_error(path, "cannot rename");
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
+  if (::fchmod(file.fd(), 0666 & ~creation_mask()) != 0) return system_error(path, "cannot set permissions");
+  return file.keep() ? Status() : system_error(path, "cannot write");
 }
 
 Status write_file(const std::filesystem::path& path, std::string_view text) {

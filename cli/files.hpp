@@ -13,9 +13,12 @@
 namespace tessera::cli {
 
 /// Writes the parts, one after the other, to a temporary file beside `path`, then renames it. An existing regular file is
-/// replaced; anything else at `path` (a device, a folder) is an error.
+/// replaced; anything else at `path` (a device, a folder) is an error. SIGINT, SIGTERM and SIGHUP leave no temporary file.
 Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
 Status write_file(const std::filesystem::path& path, std::string_view text);
+
+/// Whether write_file could begin: said before work that takes long, not after it. `path` is left as it is.
+Status check_writable(const std::filesystem::path& path);
 
 /// Fills `to` from `offset` of an open file; a file that is too short is an error.
 Status read_exactly(int fd, const std::filesystem::path& path, std::span<std::byte> to, std::uint64_t offset);

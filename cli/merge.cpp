@@ -7,6 +7,7 @@
 
 #include "cli/attend_tensors.hpp"
 #include "cli/command.hpp"
+#include "cli/files.hpp"
 #include "cli/half.hpp"
 #include "cli/text.hpp"
 #include "tessera/merge.hpp"
@@ -64,13 +65,16 @@ Part load_part(const std::string& path, Shapes& shapes, MergeProblem& problem, b
   return {reader.load(o), reader.load(lse)};
 }
 
-void refuse_overwriting(const Options& options) {
+// Before anything is computed.
+void check_output(const Options& options) {
+  if (options.output.empty()) return;
   std::error_code error;
   for (const auto& input : options.inputs) {
-    if (!options.output.empty() && std::filesystem::equivalent(input, options.output, error)) {
+    if (std::filesystem::equivalent(input, options.output, error)) {
       throw Failure(kBadInput, fmt::format("-o {}: that is an input; nothing was written", options.output));
     }
   }
+  check(check_writable(options.output), "-o");
 }
 
 void report(const Options& options, const MergeProblem& problem, const Shapes& shapes, const Part& merged) {
@@ -103,7 +107,7 @@ void report(const Options& options, const MergeProblem& problem, const Shapes& s
 }
 
 ExitCode merge(const Options& options) {
-  refuse_overwriting(options);
+  check_output(options);
   MergeProblem problem;
   Shapes shapes;
   std::vector<Part> parts;

@@ -3,10 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <numeric>
+
+#include "cli/files.hpp"
+#include "cli/temporary_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -209,6 +214,55 @@ TEST_F(SafetensorsFiles, WritesNothingWhereItMayNot) {
   EXPECT_THAT(write_safetensors("/dev/null", {}, {}).message(), HasSubstr("not a regular file"));
   EXPECT_FALSE(write_safetensors(folder_ / "no" / "folder", {}, {}).ok());
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(SafetensorsFiles, SaysBeforehandWhetherAFileCanBeWritten) {
+  std::ofstream(folder_ / "old") << "old";
+  EXPECT_TRUE(check_writable(folder_ / "new").ok());
+  EXPECT_TRUE(check_writable(folder_ / "old").ok());
+  EXPECT_FALSE(check_writable(folder_ / "no" / "folder").ok());
+  std::filesystem::create_symlink("/dev/null", folder_ / "device");
+  for (const auto& path : {folder_, folder_ / "device"}) {
+    EXPECT_THAT(check_writable(path).message(), HasSubstr(path.string() + ": not a regular file"));
+    EXPECT_THAT(write_file(path, "x").message(), HasSubstr(path.string() + ": not a regular file"));
+  }
+  std::filesystem::create_symlink("old", folder_ / "link");
+  EXPECT_TRUE(write_file(folder_ / "link", "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "old"), 3u);
+  EXPECT_EQ(files(), 3u);
+}
+
+// A child holds an unfinished file when the signal comes. It dies of that signal, the file is gone, the old one is whole.
+TEST_F(SafetensorsFiles, ASignalLeavesNoTemporaryFile) {
+  std::ofstream(folder_ / "out") << "old";
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const TemporaryFile file((folder_ / "out").string());
+      if (files() == 2) ::raise(signal);
+      ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << "signal " << signal << ", status " << status;
+    EXPECT_EQ(files(), 1u) << "signal " << signal;
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "out"), 3u);
+  }
+}
+
+// One that is ignored, as under nohup, stays so; afterwards signals do what they did before.
+TEST_F(SafetensorsFiles, SignalsAreAsBeforeAfterwards) {
+  ::signal(SIGHUP, SIG_IGN);
+  {
+    TemporaryFile file((folder_ / "out").string());
+    ::raise(SIGHUP);
+    EXPECT_EQ(files(), 1u);
+    EXPECT_TRUE(file.keep());
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out"));
+  EXPECT_EQ(::signal(SIGHUP, SIG_DFL), SIG_IGN);
+  EXPECT_EQ(::signal(SIGINT, SIG_DFL), SIG_DFL);
 }
 
 }  // namespace

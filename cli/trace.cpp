@@ -81,7 +81,10 @@ Timeline record(const Options& options, const Problem& problem) {
 
 ExitCode trace(const Options& options) {
   require_backend(options.target.backend);
-  for (const auto& path : options.outputs) renderer_of(path);  // a wrong name is said before anything runs
+  for (const auto& path : options.outputs) {  // what is wrong with a name is said before anything runs
+    renderer_of(path);
+    check(check_writable(path), "-o");
+  }
   const auto problem = parse_problem(options.problem);
   if (problem.total_queries() == 0) {
     throw Failure(kBadInput,
