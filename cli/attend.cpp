@@ -51,9 +51,9 @@ std::vector<std::int64_t> parse_window(const std::string& text) {
   const auto first = std::from_chars(begin, end, left);
   if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
     const auto second = std::from_chars(first.ptr + 1, end, right);
-    if (second.ec == std::errc() && second.ptr == end) return {left, right};
+    if (second.ec == std::errc() && second.ptr == end && left >= -1 && right >= -1) return {left, right};
   }
-  throw CLI::ValidationError("--window", fmt::format("\"{}\" is not L,R: two whole numbers, as in 4095,0", text));
+  throw CLI::ValidationError("--window", fmt::format("\"{}\" is not L,R: two whole numbers from -1, as in 4095,0", text));
 }
 
 /// A cap of 0 would be an option without effect, so it is an error as well; the bounds are those of Problem::softcap.
@@ -61,6 +61,15 @@ CLI::Validator softcap_value() {
   const auto range = between(1e-30, 1e30);
   return {[range](std::string& text) {
             return range(text).empty() ? std::string() : text + " is not a number in [1e-30, 1e30]; leave it out for no cap";
+          },
+          ""};
+}
+
+/// The bounds are those of Problem::softmax_scale.
+CLI::Validator scale_value() {
+  const auto range = between(-1e30, 1e30);
+  return {[range](std::string& text) {
+            return range(text).empty() ? std::string() : text + " is not a number in [-1e30, 1e30]";
           },
           ""};
 }
@@ -81,9 +90,11 @@ void add_options(CLI::App& app, Options& o) {
       ->check(one_of({"bottom-right", "top-left"}))
       ->type_name("bottom-right|top-left");
   app.add_option("--softcap", o.flags.softcap, "Cap scores: X tanh(s / X)")->check(softcap_value())->type_name("X");
-  app.add_option("--scale", o.flags.scale, "Multiply scores by X (default: 1 / sqrt(dqk))")->type_name("X");
+  app.add_option("--scale", o.flags.scale, "Multiply scores by X (default: 1 / sqrt(dqk))")
+      ->check(scale_value())
+      ->type_name("X");
   app.add_option("--kv-chunk", o.flags.kv_chunk, "Keys a chunk of split-KV (default: the planner's)")
-      ->check(positive())
+      ->check(whole_number_above_0())
       ->type_name("N");
   app.add_option("--kv-layout", o.flags.kv_layout, "Order of a paged cache (default: token-major)")
       ->check(one_of({"token-major", "head-major"}))

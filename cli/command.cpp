@@ -60,7 +60,9 @@ void add_target_options(CLI::App& app, Target& target, bool with_threads) {
   app.add_option("--backend", target.backend, "cpu, reference, ascend-twin or ascend-npu (default: the best there is)")
       ->check(one_of({"cpu", "reference", "ascend-twin", "ascend-npu"}))
       ->type_name("NAME");
-  app.add_option("--impl", target.impl, "Force one implementation; 'tessera info' lists them")->type_name("NAME");
+  app.add_option("--impl", target.impl, "Force one implementation; 'tessera info' lists them")
+      ->check(not_empty())
+      ->type_name("NAME");
   if (!with_threads) return;
   app.add_option("--threads", target.threads, "Threads to use (default: every core this process may use)")
       ->check(between(1, kMaxThreads))

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -38,7 +40,18 @@ inline CLI::Validator positive() {
           },
           ""};
 }
-/// An output that is named must have a name.
+/// CLI11 turns whole numbers beyond 64 bits into the largest that there is.
+inline CLI::Validator whole_number_above_0() {
+  return {[](std::string& text) {
+            std::int64_t value = 0;
+            const auto end = text.data() + text.size();
+            const auto parsed = std::from_chars(text.data(), end, value);
+            const bool good = parsed.ec == std::errc() && parsed.ptr == end && value > 0;
+            return good ? std::string() : text + " is not a whole number in [1, 9223372036854775807]";
+          },
+          ""};
+}
+/// What is named must have a name.
 inline CLI::Validator not_empty() {
   return {[](std::string& text) { return text.empty() ? std::string("the name is empty") : std::string(); }, ""};
 }

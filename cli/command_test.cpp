@@ -20,25 +20,27 @@ TEST_F(Command, HelpTeachesWithExamples) {
 }
 
 TEST_F(Command, BadUsageIsTwoAndSaysWhat) {
-  const std::pair<const char*, const char*> cases[] = {{"", "tessera info"},
-                                                       {"--json", "--json"},
-                                                       {"frobnicate", "frobnicate"},
-                                                       {"plan", "problem"},
-                                                       {"plan \"bf16 hq4 hkv3 d64 sq1 skv1\"", "3"},
-                                                       {"plan \"bf16 hq4 hkv4 d64 sq1 skv1 colour7\"", "colour7"},
-                                                       {"plan @nowhere.txt", "nowhere.txt"},
-                                                       {"bench --format xml x", "--format"},
-                                                       {"bench --json --format csv x", "--json"},
-                                                       {"bench --seconds 0 x", "--seconds"},
-                                                       {"bench --seconds nan x", "--seconds: nan is not a number"},
-                                                       {"verify --max-flops nan x", "nan is not a number above 0"},
-                                                       {"verify --max-flops -1 x", "-1 is not a number above 0\n"},
-                                                       {"attend x --kv-chunk 0", "--kv-chunk: 0 is not a number above 0\n"},
-                                                       {"attend x -o \"\"", "--output: the name is empty"},
-                                                       {"trace \"f32 hq1 hkv1 d8 sq1 skv8\" -o picture.bmp", "picture.bmp"},
-                                                       {"info --threads -3", "--threads"},
-                                                       {"info --frob", "--frob"},
-                                                       {"verify --impl sse9", "sse9"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "tessera info"},
+      {"--json", "--json"},
+      {"frobnicate", "frobnicate"},
+      {"plan", "problem"},
+      {"plan \"bf16 hq4 hkv3 d64 sq1 skv1\"", "3"},
+      {"plan \"bf16 hq4 hkv4 d64 sq1 skv1 colour7\"", "colour7"},
+      {"plan @nowhere.txt", "nowhere.txt"},
+      {"bench --format xml x", "--format"},
+      {"bench --json --format csv x", "--json"},
+      {"bench --seconds 0 x", "--seconds"},
+      {"bench --seconds nan x", "--seconds: nan is not a number"},
+      {"verify --max-flops nan x", "nan is not a number above 0"},
+      {"verify --max-flops -1 x", "-1 is not a number above 0\n"},
+      {"attend x --kv-chunk 1.5", "--kv-chunk: 1.5 is not a whole number in [1, "},
+      {"attend x -o \"\"", "--output: the name is empty"},
+      {"trace \"f32 hq1 hkv1 d8 sq1 skv8\" -o picture.bmp", "picture.bmp"},
+      {"info --threads -3", "--threads"},
+      {"info --frob", "--frob"},
+      {"verify --impl sse9", "sse9"},
+      {"plan --impl \"\" x", "--impl: the name is empty"}};
   for (const auto& [arguments, message] : cases) {
     const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << arguments << "\n" << outcome.err;
