@@ -266,7 +266,8 @@ class Rewriter {
     if (!k.type.empty() || by_key_.empty()) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(k.type) + ", -1)";
     if (k.is_template) return s;
     const HostParameters p = host_parameters(k);
-    return s + " TWIN_KERNEL(" + k.name + ", (std::uint32_t twin_blocks, void*" + p.declared + "), (" + p.names + "))";
+    return s + " TWIN_KERNEL(" + k.name + ", (std::uint32_t twin_blocks, void* twin_stream" + p.declared + "), (" + p.names +
+           "))";
   }
 
   // callee<<<a, b, c>>>(arguments): the callee is a name, perhaps qualified, perhaps with template arguments.

@@ -178,9 +178,9 @@ std::string launch_header(const Kernel& kernel) {
 std::string launch_header(const std::string& name) {
   return kLaunchHead + ("extern \"C\" void twin_needs_" + name + "() __asm__(\"aclrtlaunch_" + name + "\");\n" +
                         "template <class... Arguments>\nstd::uint32_t aclrtlaunch_" + name +
-                        "(::twin::BlocksAt blocks, const void*, const Arguments&... arguments) {\n" +
+                        "(::twin::BlocksAt blocks, const void* stream, const Arguments&... arguments) {\n" +
                         "  return ::twin::launch_by_name(\"" + name + "\", &twin_needs_" + name +
-                        ", blocks, {::twin::Argument(arguments)...});\n}\n");
+                        ", blocks.on(stream), {::twin::Argument(arguments)...});\n}\n");
 }
 
 std::string missing_header(const std::string& name) {

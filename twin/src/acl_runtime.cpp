@@ -7,6 +7,7 @@
 #include "device.hpp"
 #include "engine.hpp"
 #include "host_lock.hpp"
+#include "streams.hpp"
 #include "tiling/platform/platform_ascendc.h"
 
 namespace {
@@ -16,6 +17,7 @@ using twin::acl_fail;
 struct Event {
   bool recorded = false;
   double microseconds = 0;  // of all launches before it, modelled
+  twin::Streams::Point behind;
 };
 std::set<Event*>& events() {
   static std::set<Event*> all;
@@ -39,6 +41,18 @@ const twin::Device& device() {
     std::exit(2);
   }
   return *d;
+}
+
+template <class Copy>
+aclError by_rows(const char* function, std::size_t width, std::size_t dst_pitch, std::size_t src_pitch, std::size_t height,
+                 Copy&& copy) {
+  if (width > dst_pitch || width > src_pitch)
+    return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("%s: width %zu is more than a pitch", function, width));
+  for (std::size_t row = 0; row < height; ++row) {
+    const aclError error = copy(row);
+    if (error != ACL_SUCCESS) return error;
+  }
+  return ACL_SUCCESS;
 }
 
 }  // namespace
@@ -78,10 +92,13 @@ aclError aclrtGetCurrentContext(aclrtContext* context) {
 }
 aclError aclrtCreateStreamWithConfig(aclrtStream* stream, std::uint32_t, std::uint32_t) { return aclrtCreateStream(stream); }
 aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
-aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, std::int32_t) { return ACL_SUCCESS; }
-aclError aclrtStreamWaitEvent(aclrtStream, aclrtEvent event) {
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, std::int32_t) { return aclrtSynchronizeStream(stream); }
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   const twin::HostLock lock;
-  return event_of(event) ? ACL_SUCCESS : no_event("aclrtStreamWaitEvent");
+  const Event* e = event_of(event);
+  if (!e) return no_event("aclrtStreamWaitEvent");
+  twin::Streams::get().wait(stream, e->behind);
+  return ACL_SUCCESS;
 }
 
 aclError aclrtCreateEvent(aclrtEvent* event) {
@@ -99,11 +116,11 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
   delete e;
   return ACL_SUCCESS;
 }
-aclError aclrtRecordEvent(aclrtEvent event, aclrtStream) {
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
   const twin::HostLock lock;
   Event* e = event_of(event);
   if (!e) return no_event("aclrtRecordEvent");
-  *e = {true, twin::modelled_microseconds()};
+  *e = {true, twin::modelled_microseconds(), twin::Streams::get().point(stream)};
   return ACL_SUCCESS;
 }
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream) {
@@ -115,12 +132,16 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream) {
 }
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   const twin::HostLock lock;
-  return event_of(event) ? ACL_SUCCESS : no_event("aclrtSynchronizeEvent");
+  const Event* e = event_of(event);
+  if (!e) return no_event("aclrtSynchronizeEvent");
+  twin::Streams::get().host_waits(e->behind);
+  return ACL_SUCCESS;
 }
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
   const twin::HostLock lock;
   const Event* e = event_of(event);
   if (!e || !status) return no_event("aclrtQueryEventStatus");
+  twin::Streams::get().host_waits(e->behind);  // it is told that the event has come
   *status = e->recorded ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }
@@ -170,18 +191,17 @@ aclError aclrtMemFlush(void*, std::size_t) { return ACL_SUCCESS; }
 aclError aclrtMemInvalidate(void*, std::size_t) { return ACL_SUCCESS; }
 aclError aclrtMemcpy2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,
                        std::size_t height, aclrtMemcpyKind kind) {
-  if (width > dst_pitch || width > src_pitch)
-    return acl_fail(ACL_ERROR_INVALID_PARAM, twin::format("aclrtMemcpy2d: width %zu is more than a pitch", width));
-  for (std::size_t row = 0; row < height; ++row) {
-    const aclError error = aclrtMemcpy(static_cast<char*>(dst) + row * dst_pitch, width,
-                                       static_cast<const char*>(src) + row * src_pitch, width, kind);
-    if (error != ACL_SUCCESS) return error;
-  }
-  return ACL_SUCCESS;
+  return by_rows("aclrtMemcpy2d", width, dst_pitch, src_pitch, height, [&](std::size_t row) {
+    return aclrtMemcpy(static_cast<char*>(dst) + row * dst_pitch, width, static_cast<const char*>(src) + row * src_pitch,
+                       width, kind);
+  });
 }
 aclError aclrtMemcpy2dAsync(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,
-                            std::size_t height, aclrtMemcpyKind kind, aclrtStream) {
-  return aclrtMemcpy2d(dst, dst_pitch, src, src_pitch, width, height, kind);
+                            std::size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+  return by_rows("aclrtMemcpy2dAsync", width, dst_pitch, src_pitch, height, [&](std::size_t row) {
+    return aclrtMemcpyAsync(static_cast<char*>(dst) + row * dst_pitch, width,
+                            static_cast<const char*>(src) + row * src_pitch, width, kind, stream);
+  });
 }
 
 }  // extern "C"

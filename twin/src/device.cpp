@@ -249,7 +249,8 @@ const Device* find_device(const std::string& name_or_path, std::string* error) {
   if (found != devices.end()) return &found->second;
   std::ifstream file(name_or_path);
   if (!file) {
-    *error = "no device and no device file '" + name_or_path + "'";
+    *error = "no device and no device file '" + name_or_path + "'; built in are";
+    for (const auto& [name, unused] : devices) *error += " " + name;
     return nullptr;
   }
   std::stringstream text;

@@ -72,6 +72,7 @@ struct Memory {
   // GM: where the L2 model sees it. Given at the first touch in a launch, so that it depends on nothing that was before.
   std::uint64_t device_address = 0;
   std::uint64_t touched_in = 0;  // Launched::serial
+  bool of_each_launch = false;   // GM of the library's own, which the device gives to each launch anew
   std::string name;
   History history{4096};
   AtomicSums sums;                                          // GM
@@ -84,7 +85,13 @@ struct Memory {
 class GlobalMemory {
  public:
   static GlobalMemory& get();
-  void* allocate(std::size_t bytes, const char* by);
+  void* allocate(std::size_t bytes, const char* by, bool of_each_launch = false);
+  template <class F>
+  void each_touched(std::uint64_t serial, F&& f) const {  // by the launch of that number, of what the program allocated
+    for (const auto& [address, block] : blocks_) {
+      if (block->live && !block->memory.of_each_launch && block->memory.touched_in == serial) f(block->memory);
+    }
+  }
   bool release(void* pointer);
   Memory* find(std::uint64_t address, bool* freed = nullptr);  // the live allocation that holds the address
   void forget_history();

@@ -49,6 +49,15 @@ class History {
     }
   }
   void clear() { pages_.clear(); }
+  // Calls f(last write, reads since, begin, end) for each stretch, in order.
+  template <class F>
+  void each(F&& f) const {
+    for (std::uint64_t index = 0; index < pages_.size(); ++index) {
+      if (!pages_[index]) continue;
+      for (const Segment& s : *pages_[index])
+        f(s.write, s.reads, index * page_bytes_ + s.begin, index * page_bytes_ + s.end);
+    }
+  }
   // Calls f(event, begin, end) for the last write of each stretch of the range; records nothing.
   template <class F>
   void writes(std::uint64_t begin, std::uint64_t end, F&& f) const {

@@ -8,6 +8,7 @@
 #include "engine.hpp"
 #include "fiber.hpp"
 #include "host_lock.hpp"
+#include "streams.hpp"
 #include "timeline.hpp"
 
 namespace twin {
@@ -346,6 +347,7 @@ void launch(const LaunchRequest& request) {
   running = &l;
   const Registered& kernel = kernels()[request.kernel];
   run_all(l, device, kernel, request.arguments);
+  Streams::get().launched(l, request.stream, request.site);
   GlobalMemory::get().forget_history();
   if (l.timing_only) run_with_other_values(l, device, kernel, request.arguments);
   if (settings().timing) {

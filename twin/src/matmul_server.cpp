@@ -249,7 +249,7 @@ View space_in_gm(int object, int which, DType dtype, std::uint64_t bytes) {
   static auto* all = new std::map<std::tuple<int, int, int>, std::pair<void*, std::uint64_t>>;
   auto& [pointer, room] = (*all)[{core().index, object, which}];
   if (room < bytes) {
-    pointer = GlobalMemory::get().allocate(bytes, "Matmul's workspace");
+    pointer = GlobalMemory::get().allocate(bytes, "Matmul's workspace", true);
     room = bytes;
   }
   View v;

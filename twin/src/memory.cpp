@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "streams.hpp"
 
 namespace twin {
 namespace {
@@ -34,7 +35,7 @@ GlobalMemory& GlobalMemory::get() {
   return memory;
 }
 
-void* GlobalMemory::allocate(std::size_t bytes, const char* by) {
+void* GlobalMemory::allocate(std::size_t bytes, const char* by, bool of_each_launch) {
   auto block = std::make_unique<Block>();
   Memory& m = block->memory;
   m.data = static_cast<std::uint8_t*>(map_zeroed(bytes + 1));
@@ -45,6 +46,7 @@ void* GlobalMemory::allocate(std::size_t bytes, const char* by) {
     return nullptr;
   }
   m.space = Space::GM;
+  m.of_each_launch = of_each_launch;
   m.bytes = bytes;
   m.history = History(1 << 16);
   m.name = format("GM buffer %d (%s, %zu bytes)", ++count_, by, bytes);
@@ -63,6 +65,7 @@ bool GlobalMemory::release(void* pointer) {
   m.history.clear();
   m.cached.clear();
   m.sums.clear();
+  Streams::get().forget(m);
   found->second->live = false;
   last_ = nullptr;
   return true;

@@ -61,8 +61,6 @@ std::uint8_t skipped_state(std::uint32_t site, const char* instruction) {
   return static_cast<std::uint8_t>(kFirstSkipped + all.size() - 1);
 }
 
-std::uint32_t skipped_site(std::uint8_t state) { return skippers()[state - kFirstSkipped].site; }
-
 std::string skipped_by(std::uint8_t state) {
   const Skipper& s = skippers()[state - kFirstSkipped];
   return instruction_at(s.instruction, s.site);

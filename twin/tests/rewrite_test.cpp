@@ -70,11 +70,11 @@ TEST(Rewrite, ReadsKernels) {
 }
 TEST(Rewrite, RegistersAKernelBehindItsBody) {
   const auto s = rewrite("namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} } }");
-  EXPECT_EQ(
-      s.text,
-      "namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} "
-      "TWIN_KERNEL_TYPE(k, TWIN_UNIT_TYPE, -1) TWIN_KERNEL(k, (std::uint32_t twin_blocks, void*, ::twin::AnyPointer x, "
-      "int twin_argument1, float y), (x, twin_argument1, y)) } }");
+  EXPECT_EQ(s.text,
+            "namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} "
+            "TWIN_KERNEL_TYPE(k, TWIN_UNIT_TYPE, -1) TWIN_KERNEL(k, (std::uint32_t twin_blocks, void* twin_stream, "
+            "::twin::AnyPointer x, "
+            "int twin_argument1, float y), (x, twin_argument1, y)) } }");
 }
 TEST(Rewrite, LeavesMembersAndDeclarationsUnregistered) {
   for (const char* text : {"struct S { static __global__ void k(GM_ADDR x) {} };", "__global__ void k(GM_ADDR x);",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of a kernel: devices, streams and memory. A launch runs at once, so a stream never has anything left to wait
-// for.
+// The host side of a kernel: devices, streams and memory. A launch runs at once; what streams and
+// events do not order is reported (docs/twin_races.md).
 #pragma once
 
 #include <cstddef>

@@ -139,8 +139,14 @@ struct Argument {
 struct BlocksAt {
   template <class N>
   BlocksAt(N n, Site s = Site::here()) : blocks(static_cast<std::uint32_t>(n)), site(s) {}  // NOLINT
+  BlocksAt on(const void* its_stream) const {
+    BlocksAt other = *this;
+    other.stream = its_stream;
+    return other;
+  }
   std::uint32_t blocks;
   Site site;
+  const void* stream = nullptr;
 };
 // `needed` is only there to be linked. Ends the program if the arguments are not the kernel's.
 std::uint32_t launch_by_name(const char* kernel, void (*needed)(), BlocksAt at, std::initializer_list<Argument> arguments);
@@ -153,6 +159,7 @@ struct LaunchRequest {
   const void* arguments;  // a tuple that Invoke understands
   bool auto_sync;
   KernelType type = KernelType::Unset;  // Unset: as registered under the kernel's name
+  const void* stream = nullptr;         // null: the default one
 };
 // A mix kernel is compiled three times (host, AIC, AIV): each pass registers its own copy under one spelling.
 enum class Pass : std::uint8_t { Host, Aic, Aiv };
@@ -178,7 +185,12 @@ class Launch;
 template <class... Parameters, void (*kKernel)(Parameters...)>
 class Launch<void(Parameters...), kKernel> {
  public:
-  Launch(std::uint32_t blocks, Site site) : blocks_(blocks), site_(site) {}
+  Launch(std::uint32_t blocks, const void* stream, Site site) : blocks_(blocks), stream_(stream), site_(site) {}
+  Launch on(const void* stream) const {
+    Launch other = *this;
+    other.stream_ = stream;
+    return other;
+  }
   Launch as(KernelType type) const {
     Launch other = *this;
     other.type_ = type;
@@ -196,7 +208,7 @@ class Launch<void(Parameters...), kKernel> {
                   "the launch passes another number of arguments than the kernel takes");
     const Tuple arguments(convert<std::decay_t<Parameters>>(given)...);
     (void)kRegistered;
-    launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_});
+    launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_, stream_});
   }
 
   // Twincc's way to register a kernel that another file launches.
@@ -216,7 +228,7 @@ class Launch<void(Parameters...), kKernel> {
   template <std::size_t... I>
   static const char* by_name(const Argument* arguments, BlocksAt at, std::index_sequence<I...>) {
     if (!(fits<std::decay_t<Parameters>>(arguments[I]) && ...)) return "an argument of another type than the kernel takes";
-    Launch(at.blocks, at.site)(given<std::decay_t<Parameters>>(arguments[I])...);
+    Launch(at.blocks, at.stream, at.site)(given<std::decay_t<Parameters>>(arguments[I])...);
     return nullptr;
   }
   template <class T>
@@ -257,15 +269,18 @@ class Launch<void(Parameters...), kKernel> {
   static inline const bool kRegistered = register_kernel(spelling(), kPass, &invoke, &by_name);
 
   std::uint32_t blocks_;
+  const void* stream_;
   Site site_;
   KernelType type_ = KernelType::Unset;
   bool auto_sync_ = TWIN_AUTO_SYNC != 0;
 };
 
-// The middle one is the size of L2 memory to reserve or null, the last one the stream: both are of no consequence here.
+// The middle one is the size of L2 memory to reserve or null, of no consequence here; the last one the stream.
 template <class Signature, Signature* kKernel, class Blocks, class L2 = std::nullptr_t, class Stream = std::nullptr_t>
-Launch<Signature, kKernel> launcher(Blocks blocks, const L2& = {}, const Stream& = {}, Site site = Site::here()) {
-  return Launch<Signature, kKernel>(static_cast<std::uint32_t>(blocks), site);
+Launch<Signature, kKernel> launcher(Blocks blocks, const L2& = {}, const Stream& stream = {}, Site site = Site::here()) {
+  const void* on = nullptr;
+  if constexpr (std::is_convertible<Stream, const void*>::value) on = stream;
+  return Launch<Signature, kKernel>(static_cast<std::uint32_t>(blocks), on, site);
 }
 
 // A parameter that takes whatever pointer the host has, for the functions that ACLRT_LAUNCH_KERNEL names.
@@ -296,7 +311,7 @@ class AnyPointer {
   [[maybe_unused]] const bool twin_registered_##name = ::twin::Launch<decltype(name), name>::registered(); \
   }                                                                                                        \
   extern "C" __attribute__((weak)) std::uint32_t aclrtlaunch_##name parameters {                           \
-    ::twin::launcher<decltype(name), name>(twin_blocks) arguments;                                         \
+    ::twin::launcher<decltype(name), name>(twin_blocks, nullptr, twin_stream) arguments;                   \
     return 0;                                                                                              \
   }
 #define TWIN_JOIN(a, b) TWIN_JOIN_(a, b)

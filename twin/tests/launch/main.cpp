@@ -15,6 +15,7 @@ int main() {
   aclrtMemcpy(x, 512, h.data(), 512, ACL_MEMCPY_HOST_TO_DEVICE);
   aclrtMemcpy(t, 4, &n, 4, ACL_MEMCPY_HOST_TO_DEVICE);
   ACLRT_LAUNCH_KERNEL(twice)(1, s, x, y, t);
+  aclrtSynchronizeStream(s);
   aclrtMemcpy(o.data(), 512, y, 512, ACL_MEMCPY_DEVICE_TO_HOST);
   printf("%d\n", o == h);
   return o == h ? 0 : 1;
