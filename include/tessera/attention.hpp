@@ -8,7 +8,8 @@
 //  9. Untouchable keys. Keys past a length, in unused pages, or masked never influence a row, in K or in V, even when
 //     they are NaN or Inf.
 // 10. Invariance. For one problem on one implementation the bits do not depend on batch mates, page placement, page
-//     size, thread count, host threads or timing.
+//     size, thread count, host threads or timing. Nor on the floating-point mode of the caller (rounding, flushing of
+//     subnormals, traps), which is as it was afterwards.
 // 11. Errors. Bad input is an error value whose message names the argument and the value, before anything is read or
 //     written.
 // 12. A Plan is immutable: any number of threads may run it at once, each with a workspace of its own.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/float_mode.hpp"
 #include "tessera/executor.hpp"
 
 namespace tessera::runtime {
@@ -12,7 +13,8 @@ namespace tessera::runtime {
 /// std::bad_alloc at the first call.
 Executor& default_executor();
 
-/// Runs task(i) for i in [0, count) on the executor, and on the calling thread when count is 1.
+/// Runs task(i) for i in [0, count) on the executor, in the default floating-point mode, and on the calling thread, in its
+/// own mode, when count is 1.
 /// What happens before the call is visible to each task, and what a task does is visible after it. The executor promises
 /// that anyway; two atomics of our own say it to thread sanitizers that cannot look into a pool they did not compile.
 template <class Task>
@@ -29,6 +31,7 @@ void parallel(Executor& executor, int count, Task& task) {
   executor.parallel(
       count,
       [](void* context, int index) {
+        const base::DefaultFloatMode mode;
         Fork& fork = *static_cast<Fork*>(context);
         (void)fork.begun.load(std::memory_order_acquire);
         fork.task(index);

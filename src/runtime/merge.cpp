@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/convert.hpp"
+#include "base/float_mode.hpp"
 #include "planner/checked.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/footprint.hpp"
@@ -221,6 +222,7 @@ constexpr std::int64_t kMinTaskElements = 32768;  // about 10 us of work, twice 
 
 Status merge(const MergeProblem& problem, std::span<const PartialResult> partials, const Tensor& o, float* lse,
              Executor* executor) try {
+  const base::DefaultFloatMode mode;
   if (Status status = check(problem, partials, o, lse, executor); !status) return status;
   const std::int64_t rows = problem.batch * problem.num_q_heads * problem.seqlen_q;
   if (rows == 0) return {};

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/float_mode.hpp"
 #include "reference/reference.hpp"
 #include "runtime/cpu/machine.hpp"
 #include "runtime/executor.hpp"
@@ -60,6 +61,7 @@ Status check_run(const Plan::Impl& impl, const void* workspace, std::size_t work
 }  // namespace
 
 Result<Plan> plan(const Problem& problem, const PlanOptions& options) try {
+  const base::DefaultFloatMode mode;
   if (Status status = problem.validate(); !status) return status;
   if (options.max_threads < 0 || options.max_threads > kMaxThreads) {
     return Status::invalid("max_threads: " + std::to_string(options.max_threads) + " is not in [0, " +
@@ -85,6 +87,7 @@ std::string Plan::explain_json() const { return runtime::explain_json(*impl_); }
 
 Status Plan::run(const AttentionTensors& tensors, void* workspace, std::size_t workspace_bytes,
                  const RunOptions& options) const try {
+  const base::DefaultFloatMode mode;
   const Impl& impl = *impl_;
   if (Status status = check_run(impl, workspace, workspace_bytes, options); !status) return status;
   if (Status status = runtime::check_tensors(impl.problem, tensors, workspace, impl.layout.bytes); !status) return status;
