@@ -93,8 +93,6 @@ void begin_rows(const Walk& walk) {
   }
 }
 
-constexpr int kSumStride = kDecodeTile / 4 * kWidth;
-
 /// Rows [first, first + size) of a kv head: blocks of nearly equal size, 7 rows are 4 + 3, 5 are 3 + 2.
 template <class Call>
 TESSERA_INLINE void in_blocks(int first, int size, const Call& call) {
@@ -165,7 +163,7 @@ void seen_values(const Walk& walk, std::uint64_t seen, Rows values, int n, const
   if ((seen & low_bits(n)) == 0) return;
   const std::byte* rows[kDecodeTile];
   for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? values[j] : kNoValues;
-  all_values<T, 1, Ask::never>(p, 0, rows, {}, n, walk.constants.dv, o, walk.state.o_stride);
+  all_values<T, 1, Ask::never, 0>(p, rows, {}, n, walk.constants.dv, o, walk.state.o_stride);
 }
 
 /// part(key, head, rows, n) for each run of a step: n keys from `key` on, whose rows stand at `rows`.
@@ -176,13 +174,17 @@ TESSERA_INLINE void in_runs(const Step& step, Rows rows, int run, const Part& pa
   }
 }
 
-/// Rows [first, first + size) of each head of the step; kAsk: whether K and V ahead are still to be asked for.
-template <class T, bool kTransformed, Ask kAsk>
+/// Rows [first, first + size) of each head of the step; kAsk: whether K and V ahead are still to be asked for. kDim: the
+/// head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come from a cache.
+/// From DRAM the first block, which waits for the rows, reads 2 to 6 points slower so, at whatever distance and pace it
+/// asks.
+template <class T, bool kTransformed, Ask kAsk, int kDim>
 void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOrder& order, int first, int size) {
   const RunConstants& constants = walk.constants;
   const State& state = walk.state;
   StepRows<T, kTransformed> rows;
   constexpr std::ptrdiff_t kWeightStride = StepRows<T, kTransformed>::kWeightStride;
+  constexpr int kFirstDim = kAsk == Ask::twice ? 0 : kDim;
   const bool whole = !kTransformed && step.key >= walk.seen_by_all.begin && step.key + kDecodeTile <= walk.seen_by_all.end;
   const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
     return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
@@ -194,12 +196,12 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
           const int x = h * size + r - first;
           const std::byte* q = state.q + state_row(h, r) * state.q_stride;
           if (short_runs) {
-            const auto products = r == first ? scores<T, R, true, kAsk> : scores<T, R, true, Ask::never>;
-            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.sums + x * kSumStride + key / 4 * kWidth,
-                     kSumStride);
+            const auto products = r == first ? scores<T, R, true, kAsk, 0> : scores<T, R, true, Ask::never, 0>;
+            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk,
+                     rows.sums + x * kSumStride + key / 4 * kWidth);
           } else {
-            const auto products = r == first ? scores<T, R, false, kAsk> : scores<T, R, false, Ask::never>;
-            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.s + x * kDecodeTile + key, kDecodeTile);
+            const auto products = r == first ? scores<T, R, false, kAsk, kFirstDim> : scores<T, R, false, Ask::never, kDim>;
+            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.s + x * kDecodeTile + key);
           }
         });
   };
@@ -208,8 +210,8 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
     if (whole || rows.whole) {
       in_blocks(
           first, size, [&]<int R>(int r) __attribute__((always_inline)) {
-            const auto products = r == first ? all_values<T, R, kAsk> : all_values<T, R, Ask::never>;
-            products(p + (r - first) * kWeightStride, kWeightStride, values, order.ahead(), n, constants.dv,
+            const auto products = r == first ? all_values<T, R, kAsk, kFirstDim> : all_values<T, R, Ask::never, kDim>;
+            products(p + (r - first) * kWeightStride, values, order.ahead(), n, constants.dv,
                      state.o + state_row(h, r) * state.o_stride, state.o_stride);
           });
     } else {
@@ -249,7 +251,7 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
   trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
 }
 
-template <class T, bool kTransformed>
+template <class T, bool kTransformed, int kDim>
 void do_step(const Walk& walk, const Step& step, const Step& next) {
   const Sequence& sequence = *walk.item.sequence;
   const int row_bytes = (walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv) * T::kBytes;
@@ -260,9 +262,9 @@ void do_step(const Walk& walk, const Step& step, const Step& next) {
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;
     if (walk.constants.kv_source != KvSource::cache) {
-      step_rows<T, kTransformed, Ask::twice>(walk, step, runs, order, first, size);
+      step_rows<T, kTransformed, Ask::twice, kDim>(walk, step, runs, order, first, size);
     } else {
-      step_rows<T, kTransformed, Ask::once>(walk, step, runs, order, first, size);
+      step_rows<T, kTransformed, Ask::once, kDim>(walk, step, runs, order, first, size);
     }
   }
 }
@@ -303,9 +305,13 @@ void walk_tiles(Walk& walk) {
       next.tile = &rows;
     }
     if (walk.units.transformed) {
-      do_step<T, true>(walk, step, next);
+      do_step<T, true, 0>(walk, step, next);
+    } else if (constants.dqk == 128 && constants.dv == 128) {
+      do_step<T, false, 128>(walk, step, next);
+    } else if (constants.dqk == 64 && constants.dv == 64) {
+      do_step<T, false, 64>(walk, step, next);
     } else {
-      do_step<T, false>(walk, step, next);
+      do_step<T, false, 0>(walk, step, next);
     }
     if (last) return;
     step = next;

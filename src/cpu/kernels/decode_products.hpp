@@ -31,12 +31,16 @@ struct Ahead {
 enum class Ask { never, once, twice };
 
 /// Prefetches what is to be read after these rows, line by line in the order of addresses, in whatever order these are read:
-/// the hardware's own prefetchers follow them.
-template <Ask kAsk>
+/// the hardware's own prefetchers follow them. kRowBytes: of a row, whole lines, or 0 where only the run knows them.
+/// Where the compiler does, a line costs its prefetch and nothing else.
+template <Ask kAsk, int kRowBytes>
 class Prefetcher {
  public:
   __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes, Ahead ahead)
-      : rows_(rows), last_(rows + num_rows - 1), bytes_(row_bytes), ahead_(ahead) {}
+      : rows_(rows),
+        last_(rows + num_rows - 1),
+        bytes_(kKnown ? kRowBytes : row_bytes),
+        ahead_(kKnown ? Ahead{ahead.far - 1, ahead.near - 1} : ahead) {}
 
   /// The next `lines` lines.
   __attribute__((always_inline)) void ask(int lines) {
@@ -45,7 +49,7 @@ class Prefetcher {
     for (int i = 0; i < lines; ++i) {
       if (at_ >= bytes_) {
         at_ = 0;
-        if (rows_ != last_) ++rows_;
+        if (kKnown || rows_ != last_) ++rows_;
       }
       prefetch_l1(rows_[ahead_.far] + at_);
       if constexpr (kAsk == Ask::twice) prefetch_l1(rows_[ahead_.near] + at_);
@@ -54,25 +58,31 @@ class Prefetcher {
   }
 
  private:
+  static constexpr bool kKnown = kRowBytes != 0;
+
   Rows rows_, last_;
-  std::int64_t at_ = 0, bytes_;
+  std::int64_t at_ = kRowBytes, bytes_;  // known: at the end of the row before, where each block of rows ends, too
   Ahead ahead_;
 };
 
 /// Keys whose scores are folded together: lanes of 16 accumulators are added in one tree.
 inline constexpr int kFold = 16;
+inline constexpr int kSumStride = kDecodeTile / 4 * kWidth;
 
-/// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * s_stride + j].
-/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row.
-template <class T, int R, bool kShort, Ask kAsk>
+/// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * kDecodeTile + j].
+/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row. kDim: the head
+/// dimension, or 0 where only the run knows it (dqk).
+template <class T, int R, bool kShort, Ask kAsk, int kDim>
 __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, Ahead ahead, int num_keys,
-                                      int dqk, float* s, std::ptrdiff_t s_stride) {
+                                      int dqk, float* s) {
+  constexpr std::ptrdiff_t s_stride = kShort ? kSumStride : kDecodeTile;
+  if constexpr (kDim != 0) dqk = kDim, q_stride = kDim * T::kQueryBytes;
   constexpr int kKeys = kShort || R == 3 ? 4 : kAccumulators / R;
   alignas(64) float groups[R][kShort ? 1 : kFold / 4 * kWidth];
   constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
   num_keys = kShort ? kKeys : round_up(num_keys, kFold);
-  Prefetcher<kAsk> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes, ahead);
+  Prefetcher<kAsk, kDim * T::kBytes> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes, ahead);
   for (int first = 0; first < num_keys; first += kKeys) {
     const std::byte* const* k_rows = keys + first;
     F acc[R][kKeys];
@@ -83,7 +93,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
     }
     std::int64_t at = 0;
     const std::byte* q_at = q;
-    for (int c = 0; c < whole; ++c, at += kStepBytes, q_at += T::kStep * T::kQueryBytes) {
+    const auto chunk = [&]() __attribute__((always_inline)) {
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
         const typename T::Vector k = T::key(k_rows[j] + at);
@@ -91,6 +101,14 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
+      at += kStepBytes;
+      q_at += T::kStep * T::kQueryBytes;
+    };
+    if constexpr (kDim != 0) {
+#pragma GCC unroll 16
+      for (int c = 0; c < kDim / T::kStep; ++c) chunk();
+    } else {
+      for (int c = 0; c < whole; ++c) chunk();
     }
     if (rest != 0) {
 #pragma GCC unroll 16
@@ -121,9 +139,9 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 
 /// o[r][0 .. N) += sum over n keys of p[r][j] * V row j, N vectors from byte `offset` of the rows on. `lanes`: how many
 /// elements of them there are (fewer than N kWidth in the last block of a head dimension that is no multiple).
-template <class T, int R, int N, bool kWhole, Ask kAsk>
+template <class T, int R, int N, bool kWhole, class Prefetcher>
 TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const std::byte* const* v_rows, std::int64_t offset,
-                           Prefetcher<kAsk>& prefetcher, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
+                           Prefetcher& prefetcher, int n, int lanes, float* o, std::ptrdiff_t o_stride) {
   F acc[R][N];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
@@ -185,17 +203,19 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
   }
 }
 
-/// The same over the whole head dimension, block by block.
-template <class T, int R, Ask kAsk>
-__attribute__((noinline)) void all_values(const std::byte* p, std::ptrdiff_t p_stride, Rows rows, Ahead ahead, int n, int dv,
-                                          float* o, std::ptrdiff_t o_stride) {
+/// The same over the whole head dimension, block by block; kDim as above.
+template <class T, int R, Ask kAsk, int kDim>
+__attribute__((noinline)) void all_values(const std::byte* p, Rows rows, Ahead ahead, int n, int dv, float* o,
+                                          std::ptrdiff_t o_stride) {
+  constexpr std::ptrdiff_t p_stride = kDecodeTile * T::kWeightBytes;
+  if constexpr (kDim != 0) dv = o_stride = kDim;
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
-  Prefetcher<kAsk> prefetcher(rows, n, std::int64_t{dv} * T::kBytes, ahead);
+  Prefetcher<kAsk, kDim * T::kBytes> prefetcher(rows, n, std::int64_t{dv} * T::kBytes, ahead);
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
-    values<T, R, N, kWhole, kAsk>(p, p_stride, rows, bytes, prefetcher, n, dv - at, o + at, o_stride);
+    values<T, R, N, kWhole>(p, p_stride, rows, bytes, prefetcher, n, dv - at, o + at, o_stride);
     at += N * kWidth;
   };
   while (at + kBlock * kWidth <= dv) part.template operator()<kBlock, true>();
