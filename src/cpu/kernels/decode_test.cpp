@@ -340,6 +340,21 @@ TEST_P(Decode, BitsDoNotDependOnWhereKeysComeFrom) {
   }
 }
 
+// Up to four rows from DRAM take the loops that learn the head dimension at run time, from a cache those that were compiled
+// for it.
+TEST_P(Decode, BitsDoNotDependOnLoopsForOneHeadDim) {
+  for (const int head_dim : {64, 128}) {
+    for (const int group : {1, 2, 3, 4}) {
+      DecodeCase c = base();
+      c.group = group;
+      c.dqk = c.dv = head_dim;
+      const auto want = bits(c);
+      c.kv_source = KvSource::memory;
+      EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+    }
+  }
+}
+
 TEST_P(Decode, OneChunkMergedIsOneChunkWritten) {
   for (const bool transformed : {false, true}) {
     DecodeCase c = base();
