@@ -77,6 +77,18 @@ void pipe_end(Site site) {
   for (int id = 0; id < kPipeFlags; ++id) wait_flag(Pipe::M, Pipe::MTE1, id, site);
 }
 
+static void add_buffer(Queue& q, Site site) {
+  Core& c = core();
+  Buffer b;
+  b.addr = pipe_allocate(q.space, q.bytes, "a queue", site);
+  b.bytes = q.bytes;
+  b.queue = &q;
+  b.tensor = declare_tensor(q.what, q.space, Maker::TPipe, b.addr, b.bytes, site);
+  q.buffers.push_back(static_cast<std::uint32_t>(c.buffers.size()));
+  q.idle.push_back(q.buffers.back());
+  c.buffers.push_back(b);
+}
+
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
                   Site site) {
   Core& c = core();
@@ -85,16 +97,7 @@ Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, i
   if (num < 1 || bytes == 0)
     report(queue_finding(&q, format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
                          site, 0, "give it at least one buffer"));
-  for (int i = 0; i < num; ++i) {
-    Buffer b;
-    b.addr = pipe_allocate(space, q.bytes, "a queue", site);
-    b.bytes = q.bytes;
-    b.queue = &q;
-    b.tensor = declare_tensor(what, space, Maker::TPipe, b.addr, b.bytes, site);
-    q.buffers.push_back(static_cast<std::uint32_t>(c.buffers.size()));
-    q.idle.push_back(q.buffers.back());
-    c.buffers.push_back(b);
-  }
+  for (int i = 0; i < num; ++i) add_buffer(q, site);
   return &q;
 }
 
@@ -108,7 +111,8 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
     report(queue_finding(q, format("AllocTensor: all %zu buffers of the queue are in use", q->buffers.size()), site,
                          c.buffers[q->buffers[0]].site,
                          "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
-    return view_of(*q, q->buffers[0], dtype);
+    if (c.allocated[int(q->space)] + q->bytes > c.memory[int(q->space)].bytes) return view_of(*q, q->buffers[0], dtype);
+    add_buffer(*q, site_of(q->site));  // goes on as if the queue had one more
   }
   int taken = 1;
   for (const Buffer& other : c.buffers) taken += other.queue && other.state != Buffer::Idle && other.queue->what == q->what;

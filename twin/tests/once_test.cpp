@@ -76,6 +76,31 @@ void used_after_free(GM_ADDR x, GM_ADDR y) {
   out.FreeTensor(r);
 }
 template <bool kFixed>
+void loads_one_more_than_there_are(GM_ADDR x, GM_ADDR y) {
+  TPipe pipe;
+  TQue<TPosition::VECIN, 2> in;
+  TQue<TPosition::VECOUT, 1> out;
+  pipe.InitBuffer(in, kFixed ? 2 : 1, 1024);
+  pipe.InitBuffer(out, 1, 1024);
+  for (int i = 0; i < 4; ++i) {
+    WRONG LocalTensor<float> a = in.AllocTensor<float>();
+    DataCopy(a, gm<float>(x, kN), kN);
+    in.EnQue(a);
+    if (i == 0) continue;  // one ahead
+    a = in.DeQue<float>();
+    LocalTensor<float> r = out.AllocTensor<float>();
+    Adds(r, a, 1.0f, kN);
+    in.FreeTensor(a);
+    out.EnQue(r);
+    r = out.DeQue<float>();
+    PipeBarrier<PIPE_MTE3>();
+    DataCopy(gm<float>(y, kN), r, kN);
+    out.FreeTensor(r);
+  }
+  LocalTensor<float> a = in.DeQue<float>();
+  in.FreeTensor(a);
+}
+template <bool kFixed>
 void set_twice_waited_twice(GM_ADDR, GM_ADDR) {
   for (int i = 0; i < 2; ++i) {
     WRONG OTHER SetFlag<HardEvent::V_MTE2>(4);
@@ -149,6 +174,7 @@ const Once kAll[] = {
     ONCE(scalar_waits_for_nothing, Flag, false, AivOnly, 1),
     ONCE(result_of_a_refused_instruction, Alignment, false, AivOnly, 1),
     ONCE(used_after_free, UseAfterFree, false, AivOnly, 1),
+    ONCE(loads_one_more_than_there_are, Queue, false, AivOnly, 1),
     ONCE(set_twice_waited_twice, Flag, true, AivOnly, 1),
     ONCE(flag_of_the_pipe, Flag, true, AicOnly, 1),
     ONCE(event_that_is_left, Flag, false, AivOnly, 1),
