@@ -33,6 +33,145 @@ float to_hf32(float v, bool toward_zero) {
   return bits_to_float(bits & ~0xfffu);
 }
 
+// What the operands of a call amount to. A: (m / 16, kf, 16, c0), or in GEMV mode a vector; B: (kf, n / 16, 16, c0).
+struct Shape {
+  explicit Shape(const MmadCall& call)
+      : type(call.a.dtype),
+        integers(type == DType::I8 || type == DType::I4),
+        gemv(call.m == 1),
+        hf32(type == DType::F32 && core().cube.hf32),
+        bits(size_bits(type)),
+        c0(256 / bits),
+        m(up(call.m, 16)),
+        n(up(call.n, 16)),
+        kf((call.k + c0 - 1) / c0),
+        rows(gemv ? 1 : m),
+        a_bytes(gemv ? std::uint64_t{up(call.k, c0)} * bits / 8 : std::uint64_t{m / 16} * kf * kFractalBytes),
+        b_bytes(std::uint64_t{n / 16} * kf * kFractalBytes),
+        c_bytes(std::uint64_t{m} * n * 4) {}
+  std::uint64_t a_at(std::uint32_t r, std::uint32_t p) const {
+    return gemv ? std::uint64_t{p} * bits / 8
+                : ((std::uint64_t{r / 16} * kf + p / c0) * 16 + r % 16) * 32 + p % c0 * bits / 8;
+  }
+  std::uint64_t b_at(std::uint32_t p, std::uint32_t j) const {
+    return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * bits / 8;
+  }
+  std::uint64_t c_at(std::uint32_t r, std::uint32_t j) const { return (std::uint64_t{j / 16} * m + r) * 16 + j % 16; }
+
+  DType type;
+  bool integers, gemv, hf32;
+  std::uint32_t bits, c0, m, n, kf, rows;  // rows of A that are read
+  std::uint64_t a_bytes, b_bytes, c_bytes;
+};
+
+void check_call(Instruction& i, const MmadCall& call, const Shape& s) {
+  if (!(call.a.space == Space::L0A && call.b.space == Space::L0B && call.c.space == Space::L0C))
+    i.refuse(Kind::Limit,
+             format("Mmad takes A from L0A, B from L0B and writes L0C, not %s, %s, %s", name(call.a.space),
+                    name(call.b.space), name(call.c.space)),
+             "use positions A2, B2 and CO1");
+  if (!(s.type == call.b.dtype && (s.integers ? call.c.dtype == DType::I32 : call.c.dtype == DType::F32) &&
+        (s.integers || s.type == DType::F16 || s.type == DType::BF16 || s.type == DType::F32)))
+    i.refuse(Kind::Limit,
+             format("Mmad of %s and %s into %s does not exist on this chip", name(s.type), name(call.b.dtype),
+                    name(call.c.dtype)),
+             "int8 or int4 into int32; half, bfloat16 or float into float");
+  if (!(call.m <= 4095 && call.n <= 4095 && call.k <= 4095))
+    i.refuse(Kind::Limit, format("Mmad: m %u, n %u, k %u, each at most 4095", call.m, call.n, call.k), "split it");
+  i.require_aligned(call.c, 1024, "the destination");
+  i.require_aligned(call.a, kFractalBytes, "A");
+  i.require_aligned(call.b, kFractalBytes, "B");
+}
+
+// GEMV mode on an operand that was loaded for another: reports it.
+bool reads_fractals_as_a_vector(Instruction& i, const MmadCall& call, const Shape& s) {
+  if (!s.gemv || call.k <= s.c0) return false;
+  const auto& fractal = core().memory[int(Space::L0A)].fractal;
+  const std::uint64_t first = call.a.addr / 32;
+  bool scattered = false;
+  for (std::uint64_t f = 0; f < s.a_bytes / 32; ++f) scattered |= fractal[first + f] != 0;
+  if (scattered) {
+    i.complain(Kind::CubeLayout,
+               "Mmad with m = 1 reads A as a plain vector (GEMV mode), but this A was loaded as fractals: each 32 bytes "
+               "are followed by 15 other rows",
+               "load the row contiguously (Nd2Nz with dstNzC0Stride = 1, or a plain DataCopy), or give m = 16");
+  }
+  return scattered;
+}
+
+// C before the sum: zero, a bias for each column, or what is there.
+void begin_sum(Instruction& i, const MmadCall& call, const Shape& s) {
+  float* const c = reinterpret_cast<float*>(i.bytes(call.c));
+  States cs(i, call.c);
+  if (call.from_zero && !call.has_bias) {
+    std::memset(static_cast<void*>(c), 0, s.c_bytes);
+    cs.set(0, s.c_bytes, kDefined);
+  } else if (call.has_bias || call.from_bias) {
+    States biases(i, call.bias);
+    for (std::uint32_t j = 0; j < s.n; ++j) {
+      for (std::uint32_t r = 0; r < s.m; ++r) {
+        const std::uint64_t at = s.c_at(r, j);
+        if (j < call.n) std::memcpy(&c[at], i.bytes(call.bias) + std::uint64_t{j} * 4, 4);
+        cs.set(at * 4, 4, j < call.n ? biases.of(std::uint64_t{j} * 4, 4) : kDefined);
+      }
+    }
+  }
+}
+
+void add_integers(Instruction& i, const MmadCall& call, const Shape& s) {
+  static thread_local std::vector<std::int8_t> left, right;
+  const auto value = [&](const std::uint8_t* at, std::uint32_t p) {
+    return static_cast<std::int8_t>(s.bits == 4 ? int4_of(*at, p % 2) : load<std::int8_t>(at));
+  };
+  const std::uint8_t *const a = i.bytes(call.a), *const b = i.bytes(call.b);
+  left.resize(std::size_t{s.rows} * call.k);
+  right.resize(std::size_t{s.n} * call.k);
+  for (std::uint32_t r = 0; r < s.rows; ++r) {
+    for (std::uint32_t p = 0; p < call.k; ++p) left[std::size_t{r} * call.k + p] = value(a + s.a_at(r, p), p);
+  }
+  for (std::uint32_t j = 0; j < s.n; ++j) {
+    for (std::uint32_t p = 0; p < call.k; ++p)
+      right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + s.b_at(p, j), p);
+  }
+  multiply_integers(reinterpret_cast<std::int32_t*>(i.bytes(call.c)), left.data(), right.data(), s.rows, s.m, s.n, call.k);
+}
+
+void add_floats(Instruction& i, const MmadCall& call, const Shape& s) {
+  static thread_local std::vector<float> left, right;
+  const bool chop = core().cube.hf32_toward_zero;
+  const auto value = [&](const std::uint8_t* at) {
+    return s.hf32 ? to_hf32(load_float(at, s.type), chop) : load_float(at, s.type);
+  };
+  const std::uint8_t *const a = i.bytes(call.a), *const b = i.bytes(call.b);
+  left.assign(std::size_t{s.m} * call.k, 0);
+  right.resize(std::size_t{s.n} * call.k);
+  for (std::uint32_t r = 0; r < s.rows; ++r) {
+    for (std::uint32_t p = 0; p < call.k; ++p) left[std::size_t{r} * call.k + p] = value(a + s.a_at(r, p));
+  }
+  for (std::uint32_t j = 0; j < s.n; ++j) {
+    for (std::uint32_t p = 0; p < call.k; ++p)
+      right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + s.b_at(p, j));
+  }
+  gemm(reinterpret_cast<float*>(i.bytes(call.c)), left.data(), right.data(), s.m, s.n, call.k);
+}
+
+// An element of C is as good as its row of A and its column of B.
+void spread_undefined(Instruction& i, const MmadCall& call, const Shape& s) {
+  States as(i, call.a), bs(i, call.b), cs(i, call.c);
+  if (as.clean(0, s.a_bytes) && bs.clean(0, s.b_bytes)) return;
+  std::vector<std::uint8_t> rows(s.m, kDefined), columns(s.n, kDefined);
+  for (std::uint32_t p = 0; p < call.k; ++p) {
+    for (std::uint32_t r = 0; r < s.rows; ++r) rows[r] = meet(rows[r], as.of(s.a_at(r, p), size_bytes(s.type)));
+    for (std::uint32_t j = 0; j < s.n; ++j) columns[j] = meet(columns[j], bs.of(s.b_at(p, j), size_bytes(s.type)));
+  }
+  for (std::uint32_t j = 0; j < s.n; ++j) {
+    for (std::uint32_t r = 0; r < s.m; ++r) {
+      const std::uint8_t state = meet(rows[r], columns[j]);
+      if (state != kDefined) cs.set(s.c_at(r, j) * 4, 4, state);
+    }
+  }
+}
+
 }  // namespace
 
 void set_hf32(bool on) {
@@ -49,129 +188,28 @@ void cube_mmad(const MmadCall& call, Site site) {
   TWIN_HOLD_BACK(Pipe::M, { cube_mmad(call, site); })
   Instruction i(Pipe::M, "Mmad", site);
   i.take_int4();
-  const DType type = call.a.dtype;
-  const bool integers = type == DType::I8 || type == DType::I4;
-  const std::uint32_t bits = size_bits(type), c0 = 256 / bits;
-  if (!(call.a.space == Space::L0A && call.b.space == Space::L0B && call.c.space == Space::L0C))
-    i.refuse(Kind::Limit,
-             format("Mmad takes A from L0A, B from L0B and writes L0C, not %s, %s, %s", name(call.a.space),
-                    name(call.b.space), name(call.c.space)),
-             "use positions A2, B2 and CO1");
-  if (!(type == call.b.dtype && (integers ? call.c.dtype == DType::I32 : call.c.dtype == DType::F32) &&
-        (integers || type == DType::F16 || type == DType::BF16 || type == DType::F32)))
-    i.refuse(
-        Kind::Limit,
-        format("Mmad of %s and %s into %s does not exist on this chip", name(type), name(call.b.dtype), name(call.c.dtype)),
-        "int8 or int4 into int32; half, bfloat16 or float into float");
-  if (!(call.m <= 4095 && call.n <= 4095 && call.k <= 4095))
-    i.refuse(Kind::Limit, format("Mmad: m %u, n %u, k %u, each at most 4095", call.m, call.n, call.k), "split it");
-  i.require_aligned(call.c, 1024, "the destination");
-  i.require_aligned(call.a, kFractalBytes, "A");
-  i.require_aligned(call.b, kFractalBytes, "B");
+  const Shape s(call);
+  check_call(i, call, s);
   if (call.m == 0 || call.n == 0 || call.k == 0) return;
-  const bool gemv = call.m == 1;
-  const std::uint32_t m = up(call.m, 16), n = up(call.n, 16), kf = (call.k + c0 - 1) / c0;
-  const std::uint64_t a_bytes = gemv ? std::uint64_t{up(call.k, c0)} * bits / 8 : std::uint64_t{m / 16} * kf * kFractalBytes;
-  const std::uint64_t b_bytes = std::uint64_t{n / 16} * kf * kFractalBytes;
-  const std::uint64_t c_bytes = std::uint64_t{m} * n * 4;
-  i.read(call.a, 0, a_bytes);
-  i.read(call.b, 0, b_bytes);
-  if (!call.from_zero && !call.from_bias) i.read(call.c, 0, c_bytes);
+  i.read(call.a, 0, s.a_bytes);
+  i.read(call.b, 0, s.b_bytes);
+  if (!call.from_zero && !call.from_bias) i.read(call.c, 0, s.c_bytes);
   if (call.has_bias || (call.from_bias && !call.from_zero)) i.read(call.bias, 0, std::uint64_t{call.n} * 4);
-  i.write(call.c, 0, c_bytes);
-  if ((m / 16) * (n / 16) < 10) i.tag(kSmallMmad);
-  const bool hf32 = type == DType::F32 && core().cube.hf32;
+  i.write(call.c, 0, s.c_bytes);
+  if ((s.m / 16) * (s.n / 16) < 10) i.tag(kSmallMmad);
   // Of the 16 × 16 × k products a cycle. Of int4 twice as many as of int8, as its fractals hold: assumed.
-  const std::uint32_t k_step = hf32 ? 8 : type == DType::F32 ? 4 : integers ? 256 / bits : 16;
-  i.cost("Mmad", std::uint64_t{gemv ? 1 : m / 16} * (n / 16) * ((call.k + k_step - 1) / k_step));
-  unit_flag_of_mmad(i, call, c_bytes);
+  const std::uint32_t k_step = s.hf32 ? 8 : s.type == DType::F32 ? 4 : s.integers ? 256 / s.bits : 16;
+  i.cost("Mmad", std::uint64_t{s.gemv ? 1 : s.m / 16} * (s.n / 16) * ((call.k + k_step - 1) / k_step));
+  unit_flag_of_mmad(i, call, s.c_bytes);
   if (!i.issue()) return;
-  const std::uint8_t* const a = i.bytes(call.a);
-  const std::uint8_t* const b = i.bytes(call.b);
-  float* const c = reinterpret_cast<float*>(i.bytes(call.c));
-  States as(i, call.a), bs(i, call.b), cs(i, call.c);
-  bool scattered = false;
-  if (gemv && call.k > c0) {
-    const auto& fractal = core().memory[int(Space::L0A)].fractal;
-    const std::uint64_t first = call.a.addr / 32;
-    for (std::uint64_t f = 0; f < a_bytes / 32; ++f) scattered |= fractal[first + f] != 0;
-    if (scattered) {
-      i.complain(Kind::CubeLayout,
-                 "Mmad with m = 1 reads A as a plain vector (GEMV mode), but this A was loaded as fractals: each 32 bytes "
-                 "are followed by 15 other rows",
-                 "load the row contiguously (Nd2Nz with dstNzC0Stride = 1, or a plain DataCopy), or give m = 16");
-    }
-  }
-  if (call.from_zero && !call.has_bias) {
-    std::memset(static_cast<void*>(c), 0, c_bytes);
-    cs.set(0, c_bytes, kDefined);
-  } else if (call.has_bias || call.from_bias) {
-    States biases(i, call.bias);
-    for (std::uint32_t j = 0; j < n; ++j) {
-      for (std::uint32_t r = 0; r < m; ++r) {
-        const std::uint64_t at = (std::uint64_t{j / 16} * m + r) * 16 + j % 16;
-        if (j < call.n) std::memcpy(&c[at], i.bytes(call.bias) + std::uint64_t{j} * 4, 4);
-        cs.set(at * 4, 4, j < call.n ? biases.of(std::uint64_t{j} * 4, 4) : kDefined);
-      }
-    }
-  }
-  static thread_local std::vector<float> left, right;
-  static thread_local std::vector<std::uint8_t> rows, columns;
-  const bool clean = scattered || (as.clean(0, a_bytes) && bs.clean(0, b_bytes));  // scattered: reported, once
-  rows.assign(m, kDefined);
-  columns.assign(n, kDefined);
-  const auto a_at = [&](std::uint32_t r, std::uint32_t p) {
-    return gemv ? std::uint64_t{p} * bits / 8
-                : ((std::uint64_t{r / 16} * kf + p / c0) * 16 + r % 16) * 32 + p % c0 * bits / 8;
-  };
-  const auto b_at = [&](std::uint32_t p, std::uint32_t j) {
-    return ((std::uint64_t{p / c0} * (n / 16) + j / 16) * 16 + j % 16) * 32 + p % c0 * bits / 8;
-  };
-  if (!clean) {
-    for (std::uint32_t p = 0; p < call.k; ++p) {
-      for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) rows[r] = meet(rows[r], as.of(a_at(r, p), size_bytes(type)));
-      for (std::uint32_t j = 0; j < n; ++j) columns[j] = meet(columns[j], bs.of(b_at(p, j), size_bytes(type)));
-    }
-  }
-  if (integers) {
-    const std::uint32_t count = gemv ? 1 : m;
-    const auto value = [&](const std::uint8_t* at, std::uint32_t p) {
-      return static_cast<std::int8_t>(bits == 4 ? int4_of(*at, p % 2) : load<std::int8_t>(at));
-    };
-    static thread_local std::vector<std::int8_t> whole_left, whole_right;
-    whole_left.resize(std::size_t{count} * call.k);
-    whole_right.resize(std::size_t{n} * call.k);
-    for (std::uint32_t r = 0; r < count; ++r) {
-      for (std::uint32_t p = 0; p < call.k; ++p) whole_left[std::size_t{r} * call.k + p] = value(a + a_at(r, p), p);
-    }
-    for (std::uint32_t j = 0; j < n; ++j) {
-      for (std::uint32_t p = 0; p < call.k; ++p)
-        whole_right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + b_at(p, j), p);
-    }
-    multiply_integers(reinterpret_cast<std::int32_t*>(c), whole_left.data(), whole_right.data(), count, m, n, call.k);
+  const bool reported = reads_fractals_as_a_vector(i, call, s);
+  begin_sum(i, call, s);
+  if (s.integers) {
+    add_integers(i, call, s);
   } else {
-    const bool chop = core().cube.hf32_toward_zero;
-    const auto value = [&](const std::uint8_t* at) {
-      return hf32 ? to_hf32(load_float(at, type), chop) : load_float(at, type);
-    };
-    left.assign(std::size_t{m} * call.k, 0);
-    right.resize(std::size_t{n} * call.k);
-    for (std::uint32_t r = 0; r < (gemv ? 1 : m); ++r) {
-      for (std::uint32_t p = 0; p < call.k; ++p) left[std::size_t{r} * call.k + p] = value(a + a_at(r, p));
-    }
-    for (std::uint32_t j = 0; j < n; ++j) {
-      for (std::uint32_t p = 0; p < call.k; ++p)
-        right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + b_at(p, j));
-    }
-    gemm(c, left.data(), right.data(), m, n, call.k);
+    add_floats(i, call, s);
   }
-  if (clean) return;
-  for (std::uint32_t j = 0; j < n; ++j) {
-    for (std::uint32_t r = 0; r < m; ++r) {
-      const std::uint8_t state = meet(rows[r], columns[j]);
-      if (state != kDefined) cs.set(((std::uint64_t{j / 16} * m + r) * 16 + j % 16) * 4, 4, state);
-    }
-  }
+  if (!reported) spread_undefined(i, call, s);
 }
 
 }  // namespace twin

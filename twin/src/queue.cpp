@@ -101,6 +101,17 @@ Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, i
   return &q;
 }
 
+static void check_position(const Queue& q, Site site) {
+  int taken = 1;
+  for (const Buffer& other : core().buffers)
+    taken += other.queue && other.state != Buffer::Idle && other.queue->what == q.what;
+  if (taken != kTensorsAPosition + 1) return;
+  report(queue_finding(&q,
+                       format("AllocTensor of a tensor number %d at position %s: a position has events for %d", taken,
+                              q.what, kTensorsAPosition),
+                       site, q.site, "free tensors earlier, or merge queues; the core may hang"));
+}
+
 View queue_alloc(Queue* q, DType dtype, Site site) {
   Core& c = core();
   if (!q) {
@@ -113,14 +124,8 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
                          "FreeTensor what DeQue gave, or give the queue more buffers; the core would hang"));
     if (c.allocated[int(q->space)] + q->bytes > c.memory[int(q->space)].bytes) return view_of(*q, q->buffers[0], dtype);
     add_buffer(*q, site_of(q->site));  // goes on as if the queue had one more
-  }
-  int taken = 1;
-  for (const Buffer& other : c.buffers) taken += other.queue && other.state != Buffer::Idle && other.queue->what == q->what;
-  if (taken == kTensorsAPosition + 1) {
-    report(queue_finding(q,
-                         format("AllocTensor of a tensor number %d at position %s: a position has events for %d", taken,
-                                q->what, kTensorsAPosition),
-                         site, q->site, "free tensors earlier, or merge queues; the core may hang"));
+  } else {
+    check_position(*q, site);
   }
   const std::uint32_t number = q->idle.front();
   q->idle.pop_front();
