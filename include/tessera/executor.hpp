@@ -15,7 +15,8 @@ class TESSERA_EXPORT Executor {
   virtual int concurrency() const noexcept = 0;
 
   /// Calls task(context, i) once for every i in [0, count), in any order, on any thread, and returns when all have
-  /// returned. Tasks never wait for one another, so a serial loop is a valid implementation.
+  /// returned. Tasks never wait for one another, so a serial loop is a valid implementation. A return before each task has
+  /// run makes the call an `invalid` one.
   virtual void parallel(int count, void (*task)(void* context, int index), void* context) = 0;
 };
 

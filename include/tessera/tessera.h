@@ -67,7 +67,7 @@ typedef struct tessera_problem_desc {
   size_t struct_size;
   int32_t dtype;        /* TESSERA_F32, _F16 or _BF16 */
   int32_t kv_layout;    /* TESSERA_KV_* */
-  int64_t batch;        /* 1 or more */
+  int64_t batch;        /* 1 to 2^31 - 2 */
   int64_t num_q_heads;  /* a multiple of num_kv_heads */
   int64_t num_kv_heads; /* query head h reads kv head h / (num_q_heads / num_kv_heads) */
   int64_t head_dim_qk;  /* 1 to 256 */

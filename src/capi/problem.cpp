@@ -56,7 +56,7 @@ Result<Problem> to_problem(const tessera_problem_desc& d) {
   if (Status status = to_flags(d, p); !status) return status;
   // The arrays are read below, so their length is checked first.
   if (d.batch < 1 || d.batch >= std::numeric_limits<std::int32_t>::max()) {
-    return Status::invalid("desc.batch is " + std::to_string(d.batch) + ", 1 or more was expected");
+    return Status::invalid("desc.batch is " + std::to_string(d.batch) + ", which is not in [1, 2147483646]");
   }
   p.batch = d.batch;
   p.num_q_heads = d.num_q_heads;

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "base/float_mode.hpp"
 #include "tessera/executor.hpp"
+#include "tessera/types.hpp"
 
 namespace tessera::runtime {
 
@@ -14,14 +16,15 @@ namespace tessera::runtime {
 Executor& default_executor();
 
 /// Runs task(i) for i in [0, count) on the executor, in the default floating-point mode, and on the calling thread, in its
-/// own mode, when count is 1.
-/// What happens before the call is visible to each task, and what a task does is visible after it. The executor promises
-/// that anyway; two atomics of our own say it to thread sanitizers that cannot look into a pool they did not compile.
+/// own mode, when count is 1. `invalid` when the executor has returned before each task has: what it should have done is
+/// then missing from the results. What happens before the call is visible to each task, and what a task does is visible
+/// after it. The executor promises that anyway; two atomics of our own say it to thread sanitizers that cannot look into a
+/// pool they did not compile.
 template <class Task>
-void parallel(Executor& executor, int count, Task& task) {
+Status parallel(Executor& executor, int count, Task& task) {
   if (count == 1) {
     task(0);
-    return;
+    return {};
   }
   struct Fork {
     Task& task;
@@ -38,7 +41,10 @@ void parallel(Executor& executor, int count, Task& task) {
         fork.ended.fetch_add(1, std::memory_order_release);
       },
       &fork);
-  (void)fork.ended.load(std::memory_order_acquire);
+  const int ended = fork.ended.load(std::memory_order_acquire);
+  if (ended == count) return {};
+  return Status::invalid("executor: its parallel returned after " + std::to_string(ended) + " of " + std::to_string(count) +
+                         " tasks");
 }
 
 }  // namespace tessera::runtime

@@ -242,11 +242,8 @@ Status merge(const MergeProblem& problem, std::span<const PartialResult> partial
         return merge_rows<Bf16>(m, begin, end);
     }
   };
-  if (tasks == 1) {
-    task(0);
-  } else {
-    runtime::parallel(*executor, static_cast<int>(tasks), task);
-  }
+  if (tasks > 1) return runtime::parallel(*executor, static_cast<int>(tasks), task);
+  task(0);
   return {};
 } catch (const std::bad_alloc&) {
   return Status::out_of_memory("out of memory");

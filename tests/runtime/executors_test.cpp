@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lent executors, and plans shared by many threads.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "support/kit.hpp"
+#include "tessera/merge.hpp"
 
 namespace tessera::test {
 namespace {
@@ -49,6 +52,19 @@ class Delayed : public Executor {
   std::uint64_t seed_ = 0;
 };
 
+/// Breaks the promise: the last `missing` tasks are never called.
+class Refusing : public Executor {
+ public:
+  explicit Refusing(int missing) : missing_(missing) {}
+  int concurrency() const noexcept override { return 4; }
+  void parallel(int count, void (*task)(void*, int), void* context) override {
+    for (int i = 0; i < count - missing_; ++i) task(context, i);
+  }
+
+ private:
+  int missing_;
+};
+
 const char* const kShapes[] = {"b2 hq8 hkv2 d64 sq1 skv3000", "b3 hq4 hkv2 d32 sq5 skv700 causal page16",
                                "hq4 hkv2 d64 sq300 skv300 causal", "b5 hq2 hkv1 d16 ragged0-900 hpage32"};
 
@@ -73,6 +89,29 @@ TEST(Executors, AnyOrderAndTimingGiveTheSameBits) {
       }
     }
   }
+}
+
+TEST(Executors, TasksThatAreNotRunAreAnError) {
+  Refusing one(1), all(4);  // a plan may want fewer than four
+  const Instance instance(parse("f32 hq8 hkv2 d64 sq1 skv9000"), random_values(44));
+  for (const std::string& implementation : runnable_kernels()) {
+    Output output;
+    EXPECT_THAT(run(instance, {implementation, 4, &one}, output).message(),
+                testing::ContainsRegex("executor: its parallel returned after [1-3] of [2-4] tasks"));
+    EXPECT_THAT(run(instance, {implementation, 4, &all}, output).message(),
+                testing::ContainsRegex("after 0 of [2-4] tasks"));
+  }
+  constexpr std::int64_t kRows = 4096, kDim = 64;
+  const std::vector<float> o(kRows * kDim), lse(kRows);
+  std::vector<float> merged(o.size());
+  MergeProblem problem;
+  problem.seqlen_q = kRows;
+  problem.head_dim_v = kDim;
+  const Strides strides{kRows * kDim, kDim, kDim};
+  const PartialResult partials[] = {{{o.data(), strides}, lse.data()}, {{o.data(), strides}, lse.data()}};
+  const Status status = merge(problem, partials, {merged.data(), strides}, nullptr, &one);
+  EXPECT_EQ(status.code(), StatusCode::invalid);
+  EXPECT_THAT(status.message(), testing::HasSubstr("executor: its parallel returned after 3 of 4 tasks"));
 }
 
 TEST(Executors, OnePlanRunsOnManyThreadsAtOnce) {

@@ -109,12 +109,11 @@ class Run {
     }
   }
 
-  void run(Executor& executor, int threads) {
+  Status run(Executor& executor, int threads) {
     Stage<&Run::item> items{*this, impl_.cpu.num_items};
-    parallel(executor, threads, items);
-    if (impl_.cpu.num_merge_items == 0) return;
+    if (Status status = parallel(executor, threads, items); !status || impl_.cpu.num_merge_items == 0) return status;
     Stage<&Run::merge> merges{*this, impl_.cpu.num_merge_items};
-    parallel(executor, static_cast<int>(std::min<std::int64_t>(threads, impl_.cpu.num_merge_items)), merges);
+    return parallel(executor, static_cast<int>(std::min<std::int64_t>(threads, impl_.cpu.num_merge_items)), merges);
   }
 
  private:
@@ -303,9 +302,9 @@ Status run_cpu_kernels(const Plan::Impl& impl, const AttentionTensors& tensors, 
     return Status::invalid("trace: its recorder has lanes for " + std::to_string(options.trace->num_threads()) +
                            " threads; " + std::to_string(threads) + " are needed");
   }
-  Run(impl, tensors, workspace, options).run(executor, threads);
+  const Status status = Run(impl, tensors, workspace, options).run(executor, threads);
   if (options.trace) settle(*options.trace);
-  return {};
+  return status;
 }
 
 }  // namespace tessera::runtime
