@@ -61,11 +61,10 @@ void check_types(Instruction& i, DType dtype, Compare how) {
 
 }  // namespace
 
-void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
+void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const MaybeView& src1, std::uint64_t scalar,
                     Compare how, Stride src0_stride, Stride src1_stride, const char* instruction, Site site) {
-  const MaybeView second(src1);
-  TWIN_HOLD_BACK(
-      Pipe::V, { vector_compare(lanes, dst, src0, second.get(), scalar, how, src0_stride, src1_stride, instruction, site); })
+  TWIN_HOLD_BACK(Pipe::V,
+                 { vector_compare(lanes, dst, src0, src1, scalar, how, src0_stride, src1_stride, instruction, site); })
   Instruction i(Pipe::V, instruction, site);
   const std::uint32_t size = size_bytes(src0.dtype);
   check_types(i, src0.dtype, how);
@@ -79,7 +78,7 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
     all.count = lanes_a_repeat(size);
     all.set_mask = true;
   }
-  Operand operands[2] = {{&src0, src0_stride}, {src1 ? src1 : &src0, src1 ? src1_stride : src0_stride}};
+  Operand operands[2] = {{&src0, src0_stride}, {src1 ? &*src1 : &src0, src1 ? src1_stride : src0_stride}};
   const auto& runs = make_runs(i, all, operands, src1 ? 2 : 1);
   std::uint64_t lanes_in_all = 0;
   for (const Run& r : runs) lanes_in_all += r.n;
@@ -177,14 +176,7 @@ static void use_reserved_ub(Instruction& i) {
 }
 
 void vector_select(const SelectCall& call, Site site) {
-  if (core().stands(Pipe::V)) {
-    const MaybeView mask(call.mask), second(call.src1);
-    return core().hold_back(Pipe::V, [kept = call, mask, second, site]() mutable {
-      kept.mask = mask.get();
-      kept.src1 = second.get();
-      vector_select(kept, site);
-    });
-  }
+  TWIN_HOLD_BACK(Pipe::V, { vector_select(call, site); })
   Instruction i(Pipe::V, "Select", site);
   const View& dst = call.dst;
   const std::uint32_t size = size_bytes(dst.dtype);

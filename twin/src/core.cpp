@@ -86,6 +86,7 @@ void Core::barrier(Pipe pipe, std::uint32_t site) {
 
 void Core::synchronise(Pipe from, Pipe to, std::uint32_t site) {
   if (from == to) return barrier(from, site);
+  if (stands(from) || stands(to)) return take_over(to, hand_over(from, site), from, site);
   const Clock known = completed(from);
   record_wait(to, record_set(from, site), site);
   learn(to, known);

@@ -7,12 +7,7 @@ namespace twin {
 using namespace library;
 
 void library_map(const LibraryMap& call, Site site) {
-  const MaybeView work_view(call.work);
-  TWIN_HOLD_BACK(Pipe::V, {
-    LibraryMap kept = call;
-    kept.work = work_view.get();
-    library_map(kept, site);
-  }) {
+  TWIN_HOLD_BACK(Pipe::V, { library_map(call, site); }) {
     Instruction i(Pipe::V, call.name, site);
     const std::uint32_t size = size_bytes(call.dst.dtype);
     i.require_aligned(call.dst, kBlockBytes, "the destination");

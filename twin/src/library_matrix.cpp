@@ -7,12 +7,7 @@ namespace twin {
 using namespace library;
 
 void library_fold(const LibraryFold& call, Site site) {
-  const MaybeView work_view(call.work);
-  TWIN_HOLD_BACK(Pipe::V, {
-    LibraryFold kept = call;
-    kept.work = work_view.get();
-    library_fold(kept, site);
-  }) {
+  TWIN_HOLD_BACK(Pipe::V, { library_fold(call, site); }) {
     Instruction i(Pipe::V, call.name, site);
     const DType from = call.src.dtype, to = call.dst.dtype;
     const std::uint32_t size = size_bytes(from), out = size_bytes(to);
@@ -83,14 +78,13 @@ void library_fold(const LibraryFold& call, Site site) {
   close(site);
 }
 
-void library_broadcast(const View& dst, const View& src, const View* work_view, const std::uint32_t* dst_shape,
+void library_broadcast(const View& dst, const View& src, const MaybeView& work_view, const std::uint32_t* dst_shape,
                        const std::uint32_t* src_shape, int dims, Site site) {
   if (core().stands(Pipe::V)) {
-    return core().hold_back(Pipe::V,
-                            [=, work = MaybeView(work_view), to = std::vector<std::uint32_t>(dst_shape, dst_shape + dims),
-                             from = std::vector<std::uint32_t>(src_shape, src_shape + dims)] {
-                              library_broadcast(dst, src, work.get(), to.data(), from.data(), dims, site);
-                            });
+    return core().hold_back(Pipe::V, [=, to = std::vector<std::uint32_t>(dst_shape, dst_shape + dims),
+                                      from = std::vector<std::uint32_t>(src_shape, src_shape + dims)] {
+      library_broadcast(dst, src, work_view, to.data(), from.data(), dims, site);
+    });
   }
   {
     Instruction i(Pipe::V, "Broadcast", site);
@@ -132,12 +126,7 @@ void library_broadcast(const View& dst, const View& src, const View* work_view, 
 }
 
 void library_choose(const LibraryChoice& call, Site site) {
-  const MaybeView work_view(call.work);
-  TWIN_HOLD_BACK(Pipe::V, {
-    LibraryChoice kept = call;
-    kept.work = work_view.get();
-    library_choose(kept, site);
-  }) {
+  TWIN_HOLD_BACK(Pipe::V, { library_choose(call, site); }) {
     Instruction i(Pipe::V, "SelectWithBytesMask", site);
     const std::uint32_t size = size_bytes(call.dst.dtype), mask_size = size_bytes(call.mask.dtype);
     const std::uint64_t total = std::uint64_t{call.rows} * call.columns;
@@ -168,10 +157,9 @@ void library_choose(const LibraryChoice& call, Site site) {
   close(site);
 }
 
-void library_running_sum(const View& dst, const View* last_row, const View& src, const View* work_view, std::uint32_t rows,
-                         std::uint32_t columns, bool along_rows, Site site) {
-  const MaybeView last(last_row), work(work_view);
-  TWIN_HOLD_BACK(Pipe::V, { library_running_sum(dst, last.get(), src, work.get(), rows, columns, along_rows, site); }) {
+void library_running_sum(const View& dst, const MaybeView& last_row, const View& src, const MaybeView& work_view,
+                         std::uint32_t rows, std::uint32_t columns, bool along_rows, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { library_running_sum(dst, last_row, src, work_view, rows, columns, along_rows, site); }) {
     Instruction i(Pipe::V, "CumSum", site);
     const std::uint32_t size = size_bytes(dst.dtype);
     if (dst.dtype != DType::F16 && dst.dtype != DType::F32)

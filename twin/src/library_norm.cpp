@@ -106,7 +106,7 @@ class Norm {
 }  // namespace
 
 void library_norm(const LibraryNorm& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_norm(c, site); }) {
     Instruction i(Pipe::V, c.name, site);
     Operands operands(i, c.in_place);
     const bool rows = c.member_step == 1;

@@ -12,7 +12,7 @@ constexpr const char* kShape = "fill in bLength, sLength, hLength and originalHL
 }
 
 void library_layer_norm_grad(const LibraryLayerNormGrad& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_layer_norm_grad(c, site); }) {
     Instruction i(Pipe::V, "LayerNormGrad", site);
     Operands operands(i);
     const std::uint64_t total = c.rows * c.columns;
@@ -64,7 +64,7 @@ void library_layer_norm_grad(const LibraryLayerNormGrad& c, Site site) {
 }
 
 void library_layer_norm_grad_beta(const LibraryLayerNormGradBeta& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_layer_norm_grad_beta(c, site); }) {
     Instruction i(Pipe::V, "LayerNormGradBeta", site);
     Operands operands(i);
     const std::uint64_t total = c.rows * c.columns;
@@ -104,7 +104,7 @@ void library_layer_norm_grad_beta(const LibraryLayerNormGradBeta& c, Site site) 
 }
 
 void library_welford_update(const LibraryWelfordUpdate& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_welford_update(c, site); }) {
     Instruction i(Pipe::V, "WelfordUpdate", site);
     Operands operands(i, false);
     const std::uint64_t written = c.take_over ? c.length : c.used;
@@ -140,7 +140,7 @@ void library_welford_update(const LibraryWelfordUpdate& c, Site site) {
 }
 
 void library_welford_finalize(const LibraryWelfordFinalize& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_welford_finalize(c, site); }) {
     Instruction i(Pipe::V, "WelfordFinalize", site);
     Operands operands(i, false);
     if (c.length == 0) i.refuse(Kind::Limit, "WelfordFinalize: abLength 0", "at least one block");

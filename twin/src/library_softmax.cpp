@@ -7,14 +7,7 @@ namespace twin {
 using namespace library;
 
 void library_softmax(const LibrarySoftmax& call, Site site) {
-  const MaybeView sum(call.sum), max(call.max), factor(call.factor), old_sum(call.old_sum), old_max(call.old_max),
-      work_view(call.work);
-  TWIN_HOLD_BACK(Pipe::V, {
-    LibrarySoftmax kept = call;
-    kept.sum = sum.get(), kept.max = max.get(), kept.factor = factor.get();
-    kept.old_sum = old_sum.get(), kept.old_max = old_max.get(), kept.work = work_view.get();
-    library_softmax(kept, site);
-  }) {
+  TWIN_HOLD_BACK(Pipe::V, { library_softmax(call, site); }) {
     Instruction i(Pipe::V, call.name, site);
     const bool given = call.mode == LibrarySoftmax::Given, log = call.mode == LibrarySoftmax::Log;
     const bool divided_update = call.mode == LibrarySoftmax::DividedUpdate;
@@ -38,8 +31,9 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
     i.write(call.dst, 0, total);
     const PerRow sum(i, call.sum, call.rows, !given), max(i, call.max, call.rows, !given),
         factor(i, call.factor, call.rows, true);
-    const PerRow old_sum(i, update ? call.old_sum : nullptr, call.rows, false);
-    const PerRow old_max(i, update ? call.old_max : nullptr, call.rows, false);
+    const View* const none = nullptr;
+    const PerRow old_sum(i, update ? static_cast<const View*>(call.old_sum) : none, call.rows, false);
+    const PerRow old_max(i, update ? static_cast<const View*>(call.old_max) : none, call.rows, false);
     const std::uint64_t work = call.work && call.work->bytes ? std::min(call.work->bytes, total) : 0;
     if (work) i.write(*call.work, 0, work);
     // Max and sum by whole repeats, subtract, exp, divide: no figure is public.

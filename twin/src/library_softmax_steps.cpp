@@ -8,7 +8,7 @@ namespace twin {
 using namespace library;
 
 void library_softmax_grad(const LibrarySoftmaxGrad& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_softmax_grad(c, site); }) {
     Instruction i(Pipe::V, c.name, site);
     Operands operands(i);
     const DType type = c.src.dtype;
@@ -103,16 +103,18 @@ PasaRow step(const LibrarySoftmaxPasa& c, std::vector<double>& x, double in_mean
 }  // namespace
 
 void library_softmax_pasa(const LibrarySoftmaxPasa& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_softmax_pasa(c, site); }) {
     Instruction i(Pipe::V, "SoftmaxFlashV3", site);
     Operands operands(i);
     const std::uint64_t total = std::uint64_t{c.rows} * c.columns;
     const auto per_row = [&](const View* v) { return v ? c.rows * std::uint64_t{kBlockBytes} / size_bytes(v->dtype) : 0; };
     check(i, c);
     operands.read(&c.src, total, "the source");
-    for (const View* v : {c.in_mean, c.in_sum, c.in_max}) operands.read(v, per_row(v), "a tensor of the step before");
+    for (const MaybeView* v : {&c.in_mean, &c.in_sum, &c.in_max})
+      operands.read(*v, per_row(*v), "a tensor of the step before");
     operands.write(&c.dst, total, "the destination");
-    for (const View* v : {c.mean, c.sum, c.max, c.factor}) operands.write(v, per_row(v), "a tensor of one value a row");
+    for (const MaybeView* v : {&c.mean, &c.sum, &c.max, &c.factor})
+      operands.write(*v, per_row(*v), "a tensor of one value a row");
     operands.work(c.work, total * sizeof(float));
     // Two means (14), the shift (3), then as SoftmaxFlashV2 (18): no figure is public.
     passes_cost(i, 35, total, c.src.dtype, 2);

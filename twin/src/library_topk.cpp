@@ -70,7 +70,7 @@ void choose(Instruction& i, const LibraryTopK& c, std::uint64_t values_step, std
 }  // namespace
 
 void library_topk(const LibraryTopK& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_topk(c, site); }) {
     Instruction i(Pipe::V, "TopK", site);
     Operands operands(i, false);
     check(i, c);
@@ -100,7 +100,7 @@ void library_topk(const LibraryTopK& c, Site site) {
 }
 
 void library_dropout(const LibraryDropOut& c, Site site) {
-  {
+  TWIN_HOLD_BACK(Pipe::V, { library_dropout(c, site); }) {
     Instruction i(Pipe::V, "DropOut", site);
     Operands operands(i);
     const std::uint64_t total = std::uint64_t{c.rows} * c.columns;
@@ -143,8 +143,8 @@ void library_dropout(const LibraryDropOut& c, Site site) {
   close(site);
 }
 
-void library_xor_sum(const View& dst, const View& a, const View& b, const View* work, std::uint32_t count, Site site) {
-  {
+void library_xor_sum(const View& dst, const View& a, const View& b, const MaybeView& work, std::uint32_t count, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { library_xor_sum(dst, a, b, work, count, site); }) {
     Instruction i(Pipe::V, "ReduceXorSum", site);
     Operands operands(i);
     i.require(count > 0, Kind::Limit, "ReduceXorSum of no elements", "calCount is at least 1");

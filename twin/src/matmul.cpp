@@ -72,8 +72,8 @@ MatmulRun::MatmulRun(int object, const MatmulState& state, int sub, Site site)
   c_.object = object;
   k_steps_ = (s_.k + s_.tiling.baseK - 1) / s_.tiling.baseK;
   lay_out();
-  core().cube.hf32 = s_.hf32;
-  core().cube.hf32_toward_zero = s_.hf32_toward_zero;
+  set_hf32(s_.hf32);
+  set_hf32_rounding(s_.hf32_toward_zero);
 }
 
 // L1 is taken once; another tiling that needs no more divides it anew.

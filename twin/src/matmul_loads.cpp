@@ -129,6 +129,7 @@ void matmul_load_row(const View& to, const View& from, std::uint32_t first, std:
 void matmul_load_bias(const View& to, const View& from, std::uint32_t count, Site site) {
   const std::uint64_t bytes = (std::uint64_t{count} * 4 + 63) / 64 * 64;
   if (size_bytes(from.dtype) == 4) return move_blocks(to, from, {1, bytes, bytes, bytes}, site);
+  TWIN_HOLD_BACK(Pipe::MTE1, { matmul_load_bias(to, from, count, site); })
   Instruction i(Pipe::MTE1, "DataCopy (half to float)", site);
   i.read(from, 0, std::uint64_t{count} * 2);
   i.write(to, 0, bytes);

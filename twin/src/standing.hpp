@@ -56,15 +56,4 @@ struct HeldBack {
     return;                                    \
   }
 
-// A view that may be absent, by value.
-class MaybeView {
- public:
-  explicit MaybeView(const View* view) : given_(view != nullptr), view_(view ? *view : View{}) {}
-  const View* get() const { return given_ ? &view_ : nullptr; }
-
- private:
-  bool given_;
-  View view_;
-};
-
 }  // namespace twin

@@ -11,6 +11,7 @@ using twin_test::expect_found;
 using twin_test::gm;
 using twin_test::order;
 using twin_test::random_values;
+using twin_test::Standing;
 using twin_test::ub;
 
 namespace {
@@ -36,6 +37,7 @@ void topk_kernel(GM_ADDR in, GM_ADDR index, GM_ADDR finish, GM_ADDR values, GM_A
   order<HardEvent::MTE2_V>();
   const TopKInfo info = {c.rows, c.inner, c.n};
   if constexpr (kWork) {
+    const Standing standing(true);
     TopK<T, kIndex, kFinish, false, kMode>(v, o, x, i, f, work, c.k, TopkTiling(), info, c.largest);
   } else {
     TopK<T, kIndex, kFinish, false, kMode>(v, o, x, i, f, c.k, TopkTiling(), info, c.largest);
@@ -165,6 +167,7 @@ void dropout_kernel(GM_ADDR in, GM_ADDR mask, GM_ADDR out, std::uint32_t mask_co
   info.srcLastAxis = kColumns;
   info.maskLastAxis = mask_columns;
   if constexpr (kWork) {
+    const Standing standing(true);
     DropOut<T, false, kMode>(y, x, m, work, 0.75f, info);
   } else {
     DropOut<T, true, kMode>(y, x, m, 0.75f, info);
@@ -241,6 +244,7 @@ void xor_kernel(GM_ADDR in, GM_ADDR out, int n) {
   order<HardEvent::MTE2_V>();
   LocalTensor<std::int16_t> dst = d;
   if constexpr (kWork) {
+    const Standing standing(true);
     ReduceXorSum<std::int16_t>(dst, a, b, work, n - 3);
   } else {
     ReduceXorSum<std::int16_t, true>(dst, a, b, n - 3);

@@ -22,4 +22,20 @@ void order(int id = 0) {
   AscendC::WaitFlag<event>(id);
 }
 
+// While it lives, the vector pipe stands at a wait whose set comes behind: what is called in between is kept for later, and
+// must do the same then.
+class Standing {
+ public:
+  explicit Standing(bool stands) : stands_(stands) {
+    if (stands_) AscendC::WaitFlag<AscendC::HardEvent::MTE2_V>(7);
+  }
+  Standing(const Standing&) = delete;
+  ~Standing() {
+    if (stands_) AscendC::SetFlag<AscendC::HardEvent::MTE2_V>(7);
+  }
+
+ private:
+  bool stands_;
+};
+
 }  // namespace twin_test

@@ -8,7 +8,7 @@
 
 namespace twin_test {
 
-enum class Way { All, Async, BlocksToGm, BlocksToUb, BlocksInPlace, Ahead };  // how C is fetched
+enum class Way { All, Standing, Async, BlocksToGm, BlocksToUb, BlocksInPlace, Ahead };  // how C is fetched
 
 template <class T, class C, CubeFormat kA = CubeFormat::ND, CubeFormat kB = CubeFormat::ND, CubeFormat kC = CubeFormat::ND,
           bool kTransA = false, bool kTransB = false, class Bias = float, AscendC::TPosition kPlace = AscendC::TPosition::GM,
@@ -83,6 +83,18 @@ void product(GM_ADDR a, GM_ADDR b, GM_ADDR bias, GM_ADDR c, GM_ADDR work, TCubeT
   const GlobalTensor<C> mine = gc[c_at];
   const auto atomic = static_cast<std::uint8_t>(o.atomic);
   if (o.way == Way::All) mm.IterateAll(mine, atomic);
+  if (o.way == Way::Standing) {  // the pipe that it needs first gets going behind the call
+    if ASCEND_IS_AIC {
+      WaitFlag<HardEvent::MTE3_MTE1>(EVENT_ID6);
+      mm.IterateAll(mine, atomic);
+      SetFlag<HardEvent::MTE3_MTE1>(EVENT_ID6);
+    } else if constexpr (!K::to_ub) {
+      WaitFlag<HardEvent::S_MTE3>(EVENT_ID6);
+      mm.template IterateAll<false>(mine, atomic, false, true);
+      SetFlag<HardEvent::S_MTE3>(EVENT_ID6);
+      mm.WaitIterateAll();
+    }
+  }
   if constexpr (!K::to_ub) {
     if (o.way == Way::Async) {
       mm.template IterateAll<false>(mine, atomic, false, true);

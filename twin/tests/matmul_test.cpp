@@ -33,6 +33,15 @@ TEST(Matmul, Bfloats) { all_directions<bfloat16_t, bfloat16_t, float>(); }
 TEST(Matmul, Floats) { all_directions<float, float, float>(); }
 TEST(Matmul, BytesIntoIntegers) { all_directions<std::int8_t, std::int32_t, std::int32_t>(); }
 
+// A pipe of the caller stands: MTE1 on a cube core, MTE3, by which a call leaves, on a vector core.
+TEST(Matmul, IsCalledWhileAPipeStands) {
+  Options o;
+  o.way = Way::Standing;
+  o.bias = true;
+  on_all<Case<half, half, F::ND, F::ND, F::ND, false, true, half>>(o);
+  on_all<Case<half, float>>(o);
+}
+
 TEST(Matmul, NzMatrices) {
   Options bias;
   bias.bias = true;

@@ -199,23 +199,26 @@ void welford_kernel(GM_ADDR in, GM_ADDR counts, GM_ADDR out, std::uint32_t last)
   Duplicate(squares[0], 0.0f, kAb);
   order<HardEvent::MTE2_V>();
   PipeBarrier<PIPE_V>();
-  for (std::uint32_t b = 0; b < kBlocks; ++b) {
-    const auto &m0 = mean[b % 2], &m1 = mean[(b + 1) % 2], &s0 = squares[b % 2], &s1 = squares[(b + 1) % 2];
-    const WelfordUpdateParam para = {1, kAb, b + 1 == kBlocks ? last : kAb, 1.0f / static_cast<float>(b + 1)};
-    if constexpr (kWork) {
-      WelfordUpdate<T, float, false, kTakeOver>(m1, s1, m0, s0, x[b * kAb], work, para);
-    } else {
-      WelfordUpdate<T, float, false, kTakeOver>(m1, s1, m0, s0, x[b * kAb], para);
+  {
+    const twin_test::Standing standing(kWork);
+    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+      const auto &m0 = mean[b % 2], &m1 = mean[(b + 1) % 2], &s0 = squares[b % 2], &s1 = squares[(b + 1) % 2];
+      const WelfordUpdateParam para = {1, kAb, b + 1 == kBlocks ? last : kAb, 1.0f / static_cast<float>(b + 1)};
+      if constexpr (kWork) {
+        WelfordUpdate<T, float, false, kTakeOver>(m1, s1, m0, s0, x[b * kAb], work, para);
+      } else {
+        WelfordUpdate<T, float, false, kTakeOver>(m1, s1, m0, s0, x[b * kAb], para);
+      }
     }
+    const auto &m = mean[kBlocks % 2], &s = squares[kBlocks % 2];
+    const std::uint32_t total = (kBlocks - 1) * kAb + last;
+    WelfordFinalizePara para = {kBlocks,     kAb,        kBlocks,    last,
+                                kBlocks - 1, kAb - last, 1.0f / kAb, 1.0f / static_cast<float>(total)};
+    if constexpr (kCounts && kWork) WelfordFinalize(result, result[8], m, s, n, work, para);
+    if constexpr (kCounts && !kWork) WelfordFinalize<false>(result, result[8], m, s, n, para);
+    if constexpr (!kCounts && kWork) WelfordFinalize<false>(result, result[8], m, s, work, para);
+    if constexpr (!kCounts && !kWork) WelfordFinalize(result, result[8], m, s, para);
   }
-  const auto &m = mean[kBlocks % 2], &s = squares[kBlocks % 2];
-  const std::uint32_t total = (kBlocks - 1) * kAb + last;
-  WelfordFinalizePara para = {kBlocks,     kAb,        kBlocks,    last,
-                              kBlocks - 1, kAb - last, 1.0f / kAb, 1.0f / static_cast<float>(total)};
-  if constexpr (kCounts && kWork) WelfordFinalize(result, result[8], m, s, n, work, para);
-  if constexpr (kCounts && !kWork) WelfordFinalize<false>(result, result[8], m, s, n, para);
-  if constexpr (!kCounts && kWork) WelfordFinalize<false>(result, result[8], m, s, work, para);
-  if constexpr (!kCounts && !kWork) WelfordFinalize(result, result[8], m, s, para);
   order<HardEvent::V_MTE3>();
   DataCopyPad(gm<float>(out, 2), result, DataCopyExtParams(2, 4, 0, 0, 0));
 }

@@ -302,7 +302,7 @@ void run_wrong(twin_test::RowsBody<float> body) {
   const std::vector<float> in(kInputs, 1.0f);
   twin_test::Device<float> x(in), y(kRows * kUsed);
   RUN(twin_test::rows_kernel<float>, 1)
-      .auto_sync(false)(x, y, static_cast<int>(in.size()), Rows{kRows, kColumns, kUsed, 0}, body);
+      .auto_sync(false)(x, y, static_cast<int>(in.size()), Rows{kRows, kColumns, kUsed, 0}, body, false);
 }
 void expect_refusal(twin_test::RowsBody<float> body, twin::Kind kind, const char* text) {
   run_wrong(body);

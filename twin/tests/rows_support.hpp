@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "kernels.hpp"
@@ -25,7 +26,7 @@ template <class T>
 using RowsBody = void (*)(InRows<T>&);
 
 template <class T>
-void rows_kernel(GM_ADDR in, GM_ADDR out, int inputs, Rows shape, RowsBody<T> body) {
+void rows_kernel(GM_ADDR in, GM_ADDR out, int inputs, Rows shape, RowsBody<T> body, bool stands) {
   using namespace AscendC;
   const int whole = static_cast<int>(shape.rows * shape.columns), all = whole + static_cast<int>(shape.more);
   InRows<T> t{ub<T>(0, inputs), ub<T>(65536, all), ub<std::uint8_t>(131072, 32768), shape};
@@ -33,7 +34,10 @@ void rows_kernel(GM_ADDR in, GM_ADDR out, int inputs, Rows shape, RowsBody<T> bo
   Duplicate(t.y, T(-7), all);
   order<HardEvent::MTE2_V>();
   PipeBarrier<PIPE_V>();
-  body(t);
+  {
+    const Standing standing(stands);
+    body(t);
+  }
   order<HardEvent::V_MTE3>();
   const auto bytes = static_cast<std::uint32_t>(shape.used * sizeof(T));
   const std::uint32_t gap = (static_cast<std::uint32_t>(shape.columns * sizeof(T)) - (bytes + 31) / 32 * 32) / 32;
@@ -43,10 +47,14 @@ void rows_kernel(GM_ADDR in, GM_ADDR out, int inputs, Rows shape, RowsBody<T> bo
 }
 template <class T>
 std::vector<T> run_rows(const std::vector<T>& in, const Rows& shape, RowsBody<T> body) {
-  Device<T> x(in), y(shape.rows * shape.used + shape.more);
-  RUN(rows_kernel<T>, 1).auto_sync(false)(x, y, static_cast<int>(in.size()), shape, body);
+  Device<T> x(in), y(shape.rows * shape.used + shape.more), late(shape.rows * shape.used + shape.more);
+  RUN(rows_kernel<T>, 1).auto_sync(false)(x, y, static_cast<int>(in.size()), shape, body, false);
   EXPECT_SILENT();
-  return y.values();
+  RUN(rows_kernel<T>, 1).auto_sync(false)(x, late, static_cast<int>(in.size()), shape, body, true);
+  EXPECT_SILENT();
+  const std::vector<T> values = y.values(), late_values = late.values();
+  EXPECT_EQ(std::memcmp(values.data(), late_values.data(), values.size() * sizeof(T)), 0) << "on a pipe that stands";
+  return values;
 }
 
 template <class T>

@@ -52,8 +52,8 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
                  Site site);
 
 enum class Compare : std::uint8_t { LT, GT, EQ, LE, GE, NE };
-// dst: one bit a lane, packed. src1 null: the scalar.
-void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const View* src1, std::uint64_t scalar,
+// dst: one bit a lane, packed. src1 absent: the scalar.
+void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const MaybeView& src1, std::uint64_t scalar,
                     Compare how, Stride src0_stride, Stride src1_stride, const char* name, Site site);
 enum class Reduce : std::uint8_t { Sum, Max, Min };
 enum class ReduceOut : std::uint8_t { ValueIndex, IndexValue, Value, Index };

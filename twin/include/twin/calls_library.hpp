@@ -12,7 +12,7 @@ struct LibraryMap {
   const char* name;
   View dst, src[3];
   int sources = 1;
-  const View* work = nullptr;  // left undefined
+  MaybeView work;  // left undefined
   std::uint32_t count = 0;
   int passes = 1;
   double scalar = 0;
@@ -26,7 +26,7 @@ struct LibraryFold {
   const char* name;
   Fold fold;
   View dst, src;
-  const View* work = nullptr;
+  MaybeView work;
   std::uint32_t outer = 1, middle = 1, inner = 1, used = 1;
   std::uint32_t middle_step = 1, outer_step = 1;  // elements of the source, padding included
 };
@@ -36,17 +36,17 @@ void library_fold(const LibraryFold& call, Site site);
 // mask_columns of them.
 struct LibraryChoice {
   View dst, src, mask;
-  const View* work;
+  MaybeView work;
   std::uint64_t scalar;
   bool scalar_where_zero;
   std::uint32_t rows, columns, mask_columns;
 };
 void library_choose(const LibraryChoice& call, Site site);
-void library_running_sum(const View& dst, const View* last_row, const View& src, const View* work, std::uint32_t rows,
-                         std::uint32_t columns, bool along_rows, Site site);
+void library_running_sum(const View& dst, const MaybeView& last_row, const View& src, const MaybeView& work,
+                         std::uint32_t rows, std::uint32_t columns, bool along_rows, Site site);
 
 // dst of dst_shape repeats src along the dimensions in which src has 1.
-void library_broadcast(const View& dst, const View& src, const View* work, const std::uint32_t* dst_shape,
+void library_broadcast(const View& dst, const View& src, const MaybeView& work, const std::uint32_t* dst_shape,
                        const std::uint32_t* src_shape, int dims, Site site);
 
 // Rows of `columns` elements, of which the first `used` count. sum, max and the factor hold 32 bytes a row, all of one
@@ -61,7 +61,7 @@ struct LibrarySoftmax {
   enum Mode : std::uint8_t { Whole, Given, Flash, Update, DividedUpdate, Log } mode = Whole;
   const char* name = "SoftMax";
   View dst, src;
-  const View *sum = nullptr, *max = nullptr, *factor = nullptr, *old_sum = nullptr, *old_max = nullptr, *work = nullptr;
+  MaybeView sum, max, factor, old_sum, old_max, work;
   std::uint32_t rows = 0, columns = 0, used = 0;
 };
 void library_softmax(const LibrarySoftmax& call, Site site);

@@ -16,10 +16,10 @@ namespace twin {
 struct LibraryNorm {
   const char* name = "";
   View dst, src;
-  const View *added = nullptr, *gamma = nullptr, *beta = nullptr;
-  const View *mean = nullptr, *variance = nullptr, *rstd = nullptr;  // one value a group, written
-  const View *given_mean = nullptr, *given_variance = nullptr;       // or read
-  const View* work = nullptr;
+  MaybeView added, gamma, beta;
+  MaybeView mean, variance, rstd;        // one value a group, written
+  MaybeView given_mean, given_variance;  // or read
+  MaybeView work;
   bool centred = true;
   bool in_place = true;  // the destination may be the source
   std::uint64_t groups = 0, group_step = 0, members = 0, member_step = 1, run = 0, run_step = 0;
@@ -34,7 +34,7 @@ void library_norm(const LibraryNorm& call, Site site);
 //   pd_x = p · r + v · 2 / H · d + u / H,  for_gamma = d · r
 struct LibraryLayerNormGrad {
   View pd_x, for_gamma, dy, x, variance, mean, gamma;
-  const View* work = nullptr;
+  MaybeView work;
   std::uint64_t rows = 0, columns = 0, used = 0;
   double epsilon = 0;
 };
@@ -42,7 +42,7 @@ void library_layer_norm_grad(const LibraryLayerNormGrad& call, Site site);
 // Over rows: pd_gamma = Σ dy · for_gamma, pd_beta = Σ dy.
 struct LibraryLayerNormGradBeta {
   View pd_gamma, pd_beta, for_gamma, dy;
-  const View* work = nullptr;
+  MaybeView work;
   std::uint64_t rows = 0, columns = 0, used = 0;
 };
 void library_layer_norm_grad_beta(const LibraryLayerNormGradBeta& call, Site site);
@@ -51,7 +51,7 @@ void library_layer_norm_grad_beta(const LibraryLayerNormGradBeta& call, Site sit
 // others are taken over from the inputs, or left alone.
 struct LibraryWelfordUpdate {
   View mean, squares, in_mean, in_squares, x;
-  const View* work = nullptr;
+  MaybeView work;
   bool take_over = false;
   std::uint32_t rows = 0, length = 0, used = 0;
   float reciprocal = 1;
@@ -61,7 +61,7 @@ void library_welford_update(const LibraryWelfordUpdate& call, Site site);
 // `head` for the first head_length and `tail` for the others.
 struct LibraryWelfordFinalize {
   View mean, variance, in_mean, in_squares;
-  const View *counts = nullptr, *work = nullptr;
+  MaybeView counts, work;
   std::uint32_t length = 0, head = 1, head_length = 0, tail = 0, tail_length = 0;
   double weight = 1, reciprocal = 1;
 };

@@ -10,7 +10,7 @@ namespace twin {
 struct LibrarySoftmaxGrad {
   const char* name = "SoftmaxGrad";
   View dst, grad, src;
-  const View* work = nullptr;
+  MaybeView work;
   bool front = false;
   std::uint32_t rows = 0, columns = 0, used = 0;
 };
@@ -23,8 +23,8 @@ void library_softmax_grad(const LibrarySoftmaxGrad& call, Site site);
 //   dst = exp(x' − (max − shift)),  factor = exp(in_max + prev − max),  sum = Σ dst + factor · in_sum
 struct LibrarySoftmaxPasa {
   View dst, src;
-  const View *mean = nullptr, *sum = nullptr, *max = nullptr, *factor = nullptr;         // 32 bytes a row, written
-  const View *in_mean = nullptr, *in_sum = nullptr, *in_max = nullptr, *work = nullptr;  // null without an update
+  MaybeView mean, sum, max, factor;         // 32 bytes a row, written
+  MaybeView in_mean, in_sum, in_max, work;  // absent without an update
   std::uint32_t rows = 0, columns = 0, used_rows = 0, used = 0, loop = 1, blocks = 8;
   float alpha = 0;
 };
@@ -34,9 +34,9 @@ void library_softmax_pasa(const LibrarySoftmaxPasa& call, Site site);
 // comes before all, whichever way. Rows of the results: k elements, padded to 32 bytes unless `small`.
 struct LibraryTopK {
   View values, indices, src;
-  const View* src_index = nullptr;  // null: 0, 1, ...; one row for all, or each row its own if `small`
-  const View* finish = nullptr;     // a byte a row: not 0: the row's indices are n
-  const View* work = nullptr;
+  MaybeView src_index;  // absent: 0, 1, ...; one row for all, or each row its own if `small`
+  MaybeView finish;     // a byte a row: not 0: the row's indices are n
+  MaybeView work;
   bool small = false, largest = true, work_is_calc = true;
   std::int64_t rows = 0, inner = 0, n = 0, k = 0;
 };
@@ -46,7 +46,7 @@ void library_topk(const LibraryTopK& call, Site site);
 // bytes if `padded`, otherwise one after another.
 struct LibraryDropOut {
   View dst, src, mask;
-  const View* work = nullptr;
+  MaybeView work;
   bool bits = false, padded = false;
   std::uint32_t rows = 0, columns = 0, mask_columns = 0;
   float keep = 1;
@@ -54,7 +54,7 @@ struct LibraryDropOut {
 void library_dropout(const LibraryDropOut& call, Site site);
 
 // dst[0] = Σ (a xor b), kept inside of the type.
-void library_xor_sum(const View& dst, const View& a, const View& b, const View* work, std::uint32_t count, Site site);
+void library_xor_sum(const View& dst, const View& a, const View& b, const MaybeView& work, std::uint32_t count, Site site);
 
 // The library's own flag inside of a function that looks at values by the scalar unit.
 void library_order(Pipe from, Pipe to, Site site);

@@ -8,6 +8,8 @@ namespace twin {
 
 // A tensor again, from a pointer that GetPhyAddr gave out: [pointer, the end of the memory it lies in).
 View local_view(const void* pointer, DType dtype, Site site);
+// The same of a pointer into this memory, whose value may also be a number of bytes from its begin.
+View local_view(Space space, const void* pointer, DType dtype, Site site);
 
 // ---- computing and converting ----
 enum class Fused : std::uint8_t { AddReluCast, SubReluCast, MulCast, AddDeqRelu };
@@ -27,9 +29,9 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
 struct SelectCall {
   Lanes lanes;
   View dst;
-  const View* mask;  // null: the compare register
+  MaybeView mask;  // absent: the compare register
   View src0;
-  const View* src1;           // null: the scalar
+  MaybeView src1;             // absent: the scalar
   std::uint64_t scalar = 0;   // bits of an element
   bool mask_repeats = false;  // the same bits for each repeat (mode 0); otherwise they go on
   bool scalar_in_register = false;

@@ -95,4 +95,18 @@ struct View {
   bool splits_byte = false;      // I4: it begins with the second of a byte's two, where nothing can begin
 };
 
+// An operand that may be absent. By value, so that a call can be kept for later as it is; otherwise used like a pointer.
+class MaybeView {
+ public:
+  MaybeView() = default;
+  MaybeView(const View* view) : given_(view != nullptr), view_(view ? *view : View{}) {}
+  operator const View*() const& { return given_ ? &view_ : nullptr; }
+  operator const View*() const&& = delete;  // it would not outlive the statement
+  const View* operator->() const { return *this; }
+
+ private:
+  bool given_ = false;
+  View view_;
+};
+
 }  // namespace twin
