@@ -3,7 +3,9 @@
 // so.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <vector>
 
 #include "tiling/tiling_api.h"
 
@@ -136,6 +138,37 @@ TEST(LibraryTiling, ShapesHaveDimensions) {
   EXPECT_EQ(s.GetShapeSize(), 10);
   EXPECT_EQ(ge::Shape().GetShapeSize(), 0);
   EXPECT_EQ(ge::Shape(std::vector<std::int64_t>{4, 4}).GetDims().size(), 2u);
+}
+
+template <class Tiling>
+void expect_saved(Tiling t) {
+  auto* const bytes = reinterpret_cast<unsigned char*>(&t);
+  for (std::size_t k = 0; k < sizeof t; ++k) bytes[k] = static_cast<unsigned char>(k % 2);
+  ASSERT_EQ(t.GetDataSize(), sizeof t);
+  std::vector<unsigned char> all(sizeof t + 4, 9), part(all);
+  t.SaveToBuffer(all.data(), all.size());
+  EXPECT_TRUE(std::equal(bytes, bytes + sizeof t, all.begin()));
+  EXPECT_EQ(all[sizeof t], 9);
+  t.SaveToBuffer(part.data(), 8);  // no more than there is room for
+  EXPECT_TRUE(std::equal(bytes, bytes + 8, part.begin()));
+  EXPECT_EQ(part[8], 9);
+}
+TEST(LibraryTiling, IsSavedByteForByte) {
+  expect_saved(TCubeTiling());
+  expect_saved(SoftMaxTiling());
+  expect_saved(LogSoftMaxTiling());
+  expect_saved(LayerNormTiling());
+  expect_saved(LayerNormSeparateTiling());
+  expect_saved(LayerNormGradTiling());
+  expect_saved(LayerNormGradBetaTiling());
+  expect_saved(RmsNormTiling());
+  expect_saved(DeepNormTiling());
+  expect_saved(BatchNormTiling());
+  expect_saved(GroupNormTiling());
+  expect_saved(TopkTiling());
+  expect_saved(PadTiling());
+  expect_saved(UnPadTiling());
+  expect_saved(optiling::ConfusionTransposeTiling());
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 // fills them. A kernel may keep such a struct inside its own tiling data.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 // Sizes in elements. Core: one Matmul object's share, singleCoreM × singleCoreN of C over singleCoreK; base: of one Mmad;
 // depth: base blocks that L1 holds; step: base blocks of one transfer along M, N and K. iterateOrder 0: along M first.
@@ -22,20 +20,17 @@
 
 #include "kernel_tiling/norm_tiling.h"
 #include "kernel_tiling/pad_tiling.h"
+#include "kernel_tiling/transpose_tiling.h"
 
-struct TCubeTiling {
+struct TCubeTiling : twin::SavedTiling<TCubeTiling> {
 #define TWIN_FIELD(name)                                \
   std::int32_t name = 0;                                \
   void set_##name(std::int32_t value) { name = value; } \
   std::int32_t get_##name() const { return name; }
   TWIN_CUBE_TILING(TWIN_FIELD)
 #undef TWIN_FIELD
-  void SaveToBuffer(void* buffer, std::size_t capacity) const {
-    std::memcpy(buffer, static_cast<const void*>(this), capacity < sizeof(*this) ? capacity : sizeof(*this));
-  }
-  std::size_t GetDataSize() const { return sizeof(*this); }
 };
-struct SoftMaxTiling {
+struct SoftMaxTiling : twin::SavedTiling<SoftMaxTiling> {
   std::uint32_t srcM = 0, srcK = 0, srcSize = 0, outMaxM = 0, outMaxK = 0, outMaxSize = 0, splitM = 0, splitK = 0,
                 splitSize = 0, reduceM = 0, reduceK = 0, reduceSize = 0, rangeM = 0, tailM = 0, tailSplitSize = 0,
                 tailReduceSize = 0;

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-struct LayerNormTiling {
+#include "kernel_tiling/saved_tiling.h"
+
+struct LayerNormTiling : twin::SavedTiling<LayerNormTiling> {
   std::uint32_t bLength = 0, sLength = 0, hLength = 0, originalHLength = 0, inputXSize = 0, meanVarSize = 0,
                 numberOfTmpBuf = 0, meanTmpTensorPos = 0, meanTmpTensorSize = 0, varianceTmpTensorPos = 0,
                 varianceTmpTensorSize = 0, tmpBufSize = 0, oneTmpSize = 0, firstTmpStartPos = 0, secondTmpStartPos = 0,
@@ -14,7 +16,7 @@ struct LayerNormTiling {
   float lastDimValueBack = 0;
 };
 using DeepNormTiling = LayerNormTiling;
-struct LayerNormSeparateTiling {
+struct LayerNormSeparateTiling : twin::SavedTiling<LayerNormSeparateTiling> {
   std::uint32_t aLength = 0, rLength = 0, halfAddRepeatTimes = 0, rHeadLength = 0;
   float k2Rec = 0, k2RRec = 0;
   std::uint32_t inputXSize = 0, meanVarSize = 0, numberOfTmpBuf = 0, varianceTmpTensorPos = 0, varianceTmpTensorSize = 0,
@@ -23,13 +25,13 @@ struct LayerNormSeparateTiling {
                 meanVarTailSize = 0, meanVarTailPos = 0, arCurLength = 0, aCurLength = 0;
   float rValueBack = 0;
 };
-struct RmsNormTiling {
+struct RmsNormTiling : twin::SavedTiling<RmsNormTiling> {
   std::uint32_t bLength = 0, sLength = 0, hLength = 0, originalHLength = 0;
   float reciprocalOfHLength = 0;
   std::uint32_t mainBshLength = 0, mainBsLength = 0, mainBsLengthAlign = 0, loopRound = 0, inputTailPos = 0,
                 tailBshLength = 0, tailBsLength = 0;
 };
-struct BatchNormTiling {
+struct BatchNormTiling : twin::SavedTiling<BatchNormTiling> {
   std::uint32_t originalBLength = 0, meanVarSize = 0, meanTmpTensorPos = 0, varianceTmpTensorPos = 0, tmpBufSize = 0,
                 oneTmpSize = 0, firstTmpStartPos = 0, secondTmpStartPos = 0, thirdTmpStartPos = 0, loopRound = 0,
                 inputTailSize = 0, inputTailPos = 0, meanVarTailSize = 0, meanVarTailPos = 0, bshCurLength = 0,
@@ -37,7 +39,7 @@ struct BatchNormTiling {
   float firstDimValueBack = 0;
   std::uint32_t castHalfRepStride = 0, shCurLengthBlockNum = 0, castHalfOutRepStride = 0;
 };
-struct GroupNormTiling {
+struct GroupNormTiling : twin::SavedTiling<GroupNormTiling> {
   std::uint32_t n = 0, c = 0, hw = 0, g = 0, d = 0, hwAlignSize = 0, dhwAlignSize = 0, inputXSize = 0, meanVarSize = 0,
                 numberOfTmpBuf = 0, meanTmpTensorPos = 0, meanTmpTensorSize = 0, varianceTmpTensorPos = 0,
                 varianceTmpTensorSize = 0, tmpBufSize = 0, oneTmpSize = 0, firstTmpStartPos = 0, secondTmpStartPos = 0,
@@ -46,7 +48,7 @@ struct GroupNormTiling {
   float factor = 0;
   bool smallShape = false;
 };
-struct LayerNormGradTiling {
+struct LayerNormGradTiling : twin::SavedTiling<LayerNormGradTiling> {
   std::uint32_t stackBufferSize = 0, bLength = 0, sLength = 0, hLength = 0, originalHLength = 0, oneCalSize = 0,
                 nohCalSize = 0, loopNum = 0, tailSize = 0, nohTailSize = 0, tmpTensorBSHPos = 0, tmpTensorBSHSize = 0,
                 pdVarTensorPos = 0, pdVarTensorSize = 0, pdMeanTensorPos = 0, pdMeanTensorSize = 0, x1TensorPos = 0,
@@ -54,18 +56,18 @@ struct LayerNormGradTiling {
                 tmpTensorSize = 0, tmpTensor1Pos = 0, tmpTensor1Size = 0, tmpTensor2Pos = 0, tmpTensor2Size = 0,
                 lastDimValueBack = 0, lastDimValueBackMulTwo = 0;
 };
-struct LayerNormGradBetaTiling {
+struct LayerNormGradBetaTiling : twin::SavedTiling<LayerNormGradBetaTiling> {
   std::uint32_t stackBufferSize = 0, bLength = 0, sLength = 0, hLength = 0, originalHLength = 0, bshLength = 0, bsLength = 0,
                 oneCalSize = 0, numberOfTmpBuf = 0, loopRound = 0, inputTailSize = 0, inputTailPos = 0, bsTailSize = 0,
                 bshCurLength = 0, bsCurLength = 0, gammaTempTensorPos = 0, betaTempTensorPos = 0, inputDyTmpTensorPos = 0,
                 resForGammaTmpTensorPos = 0, reserved = 0;
 };
-struct LogSoftMaxTiling {
+struct LogSoftMaxTiling : twin::SavedTiling<LogSoftMaxTiling> {
   std::uint32_t srcM = 0, srcK = 0, srcSize = 0, outMaxM = 0, outMaxK = 0, outMaxSize = 0, splitM = 0, splitK = 0,
                 splitSize = 0, reduceM = 0, reduceK = 0, reduceSize = 0, rangeM = 0, tailM = 0, tailSplitSize = 0,
                 tailReduceSize = 0;
 };
-struct TopkTiling {
+struct TopkTiling : twin::SavedTiling<TopkTiling> {
   std::int32_t tmpLocalSize = 0, allDataSize = 0, innerDataSize = 0;
   std::uint32_t sortRepeat = 0;
   std::int32_t mrgSortRepeat = 0, kAlignFourBytes = 0, kAlignTwoBytes = 0, maskOffset = 0, maskVreducev2FourBytes = 0,
