@@ -41,6 +41,7 @@ Core* cube_core_of(const Core& vector) {
 }
 
 void post(MatmulMessage message) {
+  TWIN_HOLD_BACK(Pipe::MTE3, { post(message); })
   Core& c = core();
   Core* const cube = cube_core_of(c);
   if (!cube) {
@@ -116,8 +117,9 @@ void perform_all(const MatmulMessage& m) {
       if (out.sequential) further(&out.dst, block);
       if (m.each) answer(m, ticket++);
     });
+    if (m.answer && m.batch.group && (nth + 1) % m.batch.group == 0) answer(m, ticket++);
   }
-  if (m.answer && !m.each) answer(m, ticket);
+  if (m.answer && !m.each && !m.batch.group) answer(m, ticket);
 }
 
 void perform(const MatmulMessage& m) {
@@ -175,7 +177,10 @@ void matmul_all(MatmulClient& client, const MatmulState& state, const MatmulOut&
   m.batch = batch;
   m.answer = answer;
   m.each = each;
-  call(client, std::move(m), each ? static_cast<std::uint32_t>(matmul_blocks_m(state) * matmul_blocks_n(state)) : 1);
+  call(client, std::move(m),
+       each          ? static_cast<std::uint32_t>(matmul_blocks_m(state) * matmul_blocks_n(state))
+       : batch.group ? batch.count / batch.group
+                     : 1);
 }
 
 bool matmul_serve(Site site) {
@@ -212,6 +217,7 @@ bool matmul_serve(Site site) {
 void matmul_wait(std::uint32_t ticket, Site site) {
   Core& c = core();
   if (c.kind != CoreKind::AIV || ticket == 0) return;
+  c.need(Pipe::MTE3, site);  // the call itself may be held back
   struct Awaited {
     MatmulCore* core;
     std::uint32_t ticket;

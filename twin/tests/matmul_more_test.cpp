@@ -66,6 +66,85 @@ TEST(MatmulBatch, FewerMatricesServeSeveralProducts) {
     }
   }
 }
+// Three batches of two products by one call; half of the results through UB, half from the workspace.
+enum class Fetch { Sync, Async, Waited };
+template <Fetch kFetch>
+void batches_of_batches(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half, false, LayoutMode::NORMAL>, In<half, true, LayoutMode::NORMAL>,
+         In<float, false, LayoutMode::NORMAL, TPosition::VECIN>>
+      mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  const int one = t.M * t.N;
+  TBuf<TPosition::VECIN> buffer;
+  pipe.InitBuffer(buffer, 2 * one * 4);
+  GlobalTensor<float> space = global<float>(c)[6 * one];
+  mm.SetWorkspace(space);
+  mm.SetTensorA(global<half>(a));
+  mm.SetTensorB(global<half>(b), true);
+  mm.template IterateNBatch<kFetch == Fetch::Sync, kFetch == Fetch::Waited>(3, 2, 1, false);
+  if (kFetch == Fetch::Waited) mm.WaitIterateBatch();
+  constexpr bool kSync = kFetch == Fetch::Sync;
+  LocalTensor<float> tile = buffer.Get<float>();
+  for (int loop = 0; loop < 3; ++loop) {
+    if (loop == 1) {
+      const GlobalTensor<float> batch = mm.template GetBatchC<kSync>(2, 1);
+      DataCopy(tile, batch, 2 * one);
+    } else {
+      mm.template GetBatchTensorC<kSync>(tile, 2, 1);
+    }
+    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID5);
+    WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID5);
+    DataCopy(global<float>(c)[loop * 2 * one], tile, 2 * one);
+    SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID5);
+    WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID5);
+  }
+}
+template <Fetch kFetch>
+void check_batches_of_batches() {
+  constexpr int kM = 40, kN = 24, kK = 48;
+  const auto a = numbers(6 * kM * kK, 1), b = numbers(3 * kN * kK, 2);
+  const auto c = run<batches_of_batches<kFetch>>(a, b, a, 12 * kM * kN, tiling(kM, kN, kK));
+  for (int q = 0; q < 6; ++q) {
+    for (int r = 0; r < kM; ++r) {
+      for (int j = 0; j < kN; ++j) {
+        float sum = 0;
+        for (int k = 0; k < kK; ++k) sum += float(a[(q * kM + r) * kK + k]) * float(b[(q / 2 * kN + j) * kK + k]);
+        ASSERT_EQ(c[(q * kM + r) * kN + j], sum) << q << ", " << r << ", " << j;
+      }
+    }
+  }
+}
+TEST(MatmulBatch, SeveralBatchesByOneCall) {
+  check_batches_of_batches<Fetch::Sync>();
+  check_batches_of_batches<Fetch::Async>();
+  check_batches_of_batches<Fetch::Waited>();
+}
+void too_many_batches(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half, false, LayoutMode::NORMAL>, In<half, true, LayoutMode::NORMAL>, In<float, false, LayoutMode::NORMAL>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  mm.SetTensorA(global<half>(a));
+  mm.SetTensorB(global<half>(b), true);
+  mm.IterateNBatch<false>(2, 1, 1, false);  // no workspace
+  GlobalTensor<float> space = global<float>(c);
+  mm.SetWorkspace(space);
+  mm.IterateNBatch<false>(2, 1, 1, false);
+  for (int loop = 0; loop < 3; ++loop) mm.GetBatchTensorC<false>(1, 1);
+}
+TEST(MatmulBatch, SaysWhatIsWrongWithSeveral) {
+  constexpr int kM = 32, kN = 32, kK = 32;
+  Device<half> a(numbers(2 * kM * kK, 1)), b(numbers(2 * kN * kK, 2));
+  Device<float> c(2 * kM * kN);
+  twin::take_findings();
+  twin::launcher<Kernel, too_many_batches>(1).as(twin::KernelType::MixAic12)(a, b, a, c, tiling(kM, kN, kK));
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 2u) << text(found);
+  EXPECT_NE(found[0].what.find("IterateNBatch without a workspace"), std::string::npos) << text(found);
+  EXPECT_NE(found[1].what.find("GetBatchTensorC more often than the batchLoop"), std::string::npos) << text(found);
+}
 void heads(GM_ADDR q, GM_ADDR k, GM_ADDR, GM_ADDR s, TCubeTiling t) {
   TPipe pipe;
   Matmul<In<half, false, LayoutMode::BSNGD>, In<half, true, LayoutMode::BSNGD>, In<float, false, LayoutMode::BNGS1S2>> mm;

@@ -48,6 +48,7 @@ struct MatmulOut {
 struct MatmulBatch {
   std::uint32_t count = 1, a_count = 1, b_count = 1;
   std::uint64_t a_stride = 0, b_stride = 0, c_stride = 0;
+  std::uint32_t group = 0;  // an answer behind each so many; 0: as the call says
 };
 // Identifies the object and, once it has answered, what was asked of it.
 struct MatmulClient {
