@@ -27,4 +27,10 @@ View local_view(const void* pointer, DType dtype, Site site) {
   return nothing;
 }
 
+View local_view(Space space, const void* pointer, DType dtype, Site site) {
+  const Memory& m = core().memory[int(space)];
+  const auto number = reinterpret_cast<std::uint64_t>(pointer);
+  return local_view(number < m.bytes ? m.data + number : pointer, dtype, site);
+}
+
 }  // namespace twin

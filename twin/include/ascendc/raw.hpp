@@ -79,9 +79,10 @@ template <class T>
   v.addr = reinterpret_cast<std::uint64_t>(p);
   return v;
 }
+// Pointers into UB and the other memories of a core: as GetPhyAddr gives them, or numbers of bytes made into pointers.
 template <class T>
-::twin::View local(const T* p, ::twin::Site site) {
-  return ::twin::local_view((const void*)p, ::twin::DTypeOf<std::remove_cv_t<T>>::kValue, site);
+::twin::View local(const T* p, ::twin::Site site, ::twin::Space space = ::twin::Space::UB) {
+  return ::twin::local_view(space, (const void*)p, ::twin::DTypeOf<std::remove_cv_t<T>>::kValue, site);
 }
 inline ::twin::Blocks bursts(std::uint32_t count, std::uint64_t length, std::uint64_t src_gap, std::uint64_t dst_gap) {
   return {count, length * 32, (length + src_gap) * 32, (length + dst_gap) * 32};
