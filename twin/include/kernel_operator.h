@@ -6,6 +6,7 @@
 
 #include "ascendc/compare.hpp"
 #include "ascendc/debug.hpp"
+#include "ascendc/fill.hpp"
 #include "ascendc/filter.hpp"
 #include "ascendc/fixpipe_params.hpp"
 #include "ascendc/fused.hpp"
@@ -17,6 +18,7 @@
 #include "ascendc/pool.hpp"
 #include "ascendc/quant.hpp"
 #include "ascendc/raw.hpp"
+#include "ascendc/raw_cube.hpp"
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"
 #include "ascendc/slices.hpp"
@@ -26,4 +28,5 @@
 #include "ascendc/system.hpp"
 #include "ascendc/tensor_list.hpp"
 #include "ascendc/tiling.hpp"
+#include "ascendc/transpose.hpp"
 #include "ascendc/unqualified.hpp"

@@ -6,3 +6,4 @@
 #include "tiling/matmul_tiling.hpp"
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling/quant_tiling.hpp"
+#include "tiling/transpose_tiling.hpp"
