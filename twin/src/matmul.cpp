@@ -28,6 +28,7 @@ MatmulSide side_of(const MatmulState& s, bool left) {
   d.size = size_bytes(d.src.dtype);
   d.c0 = 32 / d.size;
   d.turned = left ? o.turned : !o.turned;  // B's lines are rows of N, unless it is transposed
+  d.in_l1 = o.in_l1;
   d.nz = (left ? s.types.a_format : s.types.b_format) == Matrix::NZ;
   d.outer = left ? s.m : s.n;
   d.k = s.k;
@@ -125,12 +126,17 @@ void MatmulRun::units(int w, std::int64_t u, std::uint32_t* outer, std::uint32_t
 
 MatmulPart MatmulRun::part(int w, std::uint32_t outer, std::uint32_t k) const {
   const MatmulSide& d = side_[w];
+  if (d.in_l1) return {0, 0, d.org_outer, d.org_k};
   const std::uint32_t at = outer * d.base * d.step, k_at = k * d.base_k * d.step_k;
   return {at, k_at, std::min(d.base * d.step, d.outer - at), std::min(d.base_k * d.step_k, d.k - k_at)};
 }
 
 // The slot with what step u needs, which is loaded if it is not there; null if all slots are needed from step `now` to u.
 MatmulSlot* MatmulRun::ensure(int w, std::int64_t u, std::int64_t now) {
+  if (side_[w].in_l1) {
+    o_.whole[w].view = side_[w].src;
+    return &o_.whole[w];
+  }
   std::uint32_t outer, k;
   units(w, u, &outer, &k);
   MatmulSlot* best = nullptr;

@@ -27,6 +27,7 @@ inline void take(Pipe to, MatmulFlag& f, Site site) {
 struct MatmulSide {
   View src;
   bool left = true, turned = false, nz = false;
+  bool in_l1 = false;  // already, and whole
   std::uint32_t size = 2, c0 = 16;
   std::uint32_t outer = 0, k = 0;          // this object's share
   std::uint32_t org_outer = 0, org_k = 0;  // of the whole matrix
@@ -39,6 +40,7 @@ struct MatmulSide {
   std::uint32_t align() const { return turned && size == 1 ? 32 : 16; }
   std::uint32_t k_align() const { return size == 1 ? 32 : 16; }
   std::uint64_t slot_bytes() const {
+    if (in_l1) return 0;
     return std::uint64_t{up(base * step, align())} * up(base_k * step_k, k_align()) * size;
   }
 };
@@ -68,6 +70,7 @@ struct MatmulObject {  // on a cube core
   std::uint64_t geometry[6] = {};  // slot bytes and counts, bias, scales
   std::vector<MatmulSlot> slots[2];
   MatmulSlot bias, scales;
+  MatmulSlot whole[2];  // operands of TSCM
 };
 
 struct MatmulMessage {

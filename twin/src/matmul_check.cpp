@@ -74,6 +74,11 @@ void check_operands(Check& c) {
          "MatmulType<position, format, type, true> for A");
   c.need(!s.b.turned || s.types.b_may_turn, Kind::Limit, "SetTensorB with isTransposeB, which its MatmulType excludes",
          "MatmulType<position, format, type, true> for B");
+  const bool in_l1 = s.a.in_l1 || s.b.in_l1;
+  c.need(!in_l1 || core().kind == CoreKind::AIC, Kind::KernelType,
+         "an operand of TSCM on a vector core, whose L1 is that of its cube core", "#define ASCENDC_CUBE_ONLY, or GM");
+  c.need(!(size_bytes(s.types.a) == 4 && ((s.a.in_l1 && s.a.turned) || (s.b.in_l1 && !s.b.turned))), Kind::Limit,
+         "a float operand of TSCM whose lines do not run along K", "transpose it, or leave it in GM");
   const bool integers = s.types.a == DType::I8;
   const bool scaled = size_bytes(s.types.c) == 1 || (integers && s.types.c == DType::F16);
   c.need(!scaled || s.scale_given || s.scales_given, Kind::Limit,

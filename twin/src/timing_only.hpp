@@ -21,7 +21,7 @@ inline constexpr int kRounds = 4;  // runs of a launch, each with stand-ins of i
 bool is_skipped(std::uint8_t state);
 bool any_skipped(const std::uint8_t* state, std::uint64_t bytes);
 std::uint8_t skipped_state(std::uint32_t site, const char* instruction);  // of what this instruction would have written
-std::string skipped_by(std::uint8_t state);  // "ReduceMax at softmax.asc:30"
+std::string skipped_by(std::uint8_t state);                               // "ReduceMax at softmax.asc:30"
 // What the scalar unit gets instead of a skipped value: zero if the kernel gives a hint.
 void stand_in(Core& core, DType dtype, std::uint8_t state, std::uint32_t site, void* value, std::uint32_t size_bytes);
 // A later round: does the core still do what it did in the first one? If not, the whole launch stops.

@@ -28,7 +28,8 @@ TEST(DeviceFile, PeaksAreThoseOfTheProductTable) {
 }
 TEST(DeviceFile, AUsersDeviceStartsFromABuiltInOne) {
   const std::string path = testing::TempDir() + "mine.device";
-  std::ofstream(path) << "[mine : 910B2]  # slower\nclock_mhz = 900 ; measured\nmove UbToGm = 1024:100 2048:200 limit 50 ; measured\n";
+  std::ofstream(path)
+      << "[mine : 910B2]  # slower\nclock_mhz = 900 ; measured\nmove UbToGm = 1024:100 2048:200 limit 50 ; measured\n";
   std::string error;
   const twin::Device* device = twin::find_device(path, &error);
   ASSERT_NE(device, nullptr) << error;

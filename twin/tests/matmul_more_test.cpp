@@ -269,6 +269,67 @@ TEST(Matmul, ConstantTiling) {
   }
 }
 
+// ---- operands in L1 ----
+// An operand of rows × columns, in NZ at TSCM. The kernel fills it, and orders that before Matmul reads it.
+void fill_l1(TPipe& pipe, TBuf<TPosition::A1>& buffer, GM_ADDR from, int rows, int columns, bool flag) {
+  const auto high = static_cast<std::uint16_t>((rows + 15) / 16 * 16);
+  pipe.InitBuffer(buffer, high * columns * 2);
+  LocalTensor<half> tile = buffer.Get<half>();
+  DataCopy(tile, global<half>(from),
+           Nd2NzParams(1, static_cast<std::uint16_t>(rows), static_cast<std::uint16_t>(columns), 0,
+                       static_cast<std::uint16_t>(columns), high, 1, 0));
+  if (!flag) return;
+  SetFlag<HardEvent::MTE2_MTE1>(EVENT_ID5);
+  WaitFlag<HardEvent::MTE2_MTE1>(EVENT_ID5);
+}
+template <bool kFlag, bool kTurned>
+void operands_in_l1(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  using Tscm = MatmulType<TPosition::TSCM, F::NZ, half, kTurned>;
+  TPipe pipe;
+  TBuf<TPosition::A1> l1_a, l1_b;
+  Matmul<Tscm, Tscm, In<float>> mm;
+  mm.Init(&t, &pipe);
+  fill_l1(pipe, l1_a, a, kTurned ? t.Ka : t.M, kTurned ? t.M : t.Ka, true);
+  fill_l1(pipe, l1_b, b, kTurned ? t.N : t.Kb, kTurned ? t.Kb : t.N, kFlag);
+  mm.SetTensorA(l1_a.Get<half>(), kTurned);
+  mm.SetTensorB(l1_b.Get<half>(), kTurned);
+  mm.IterateAll(global<float>(c));
+}
+template <bool kTurned>
+void check_operands_in_l1() {
+  constexpr int kM = 80, kN = 48, kK = 64;
+  const auto a = numbers(kM * kK, 1), b = numbers(kN * kK, 2);
+  Device<half> da(a), db(b);
+  Device<float> c(kM * kN);
+  twin::take_findings();
+  twin::launcher<Kernel, operands_in_l1<true, kTurned>>(1).auto_sync(false).as(twin::KernelType::AicOnly)(
+      da, db, da, c, tiling(kM, kN, kK));
+  EXPECT_SILENT();
+  const auto got = c.values();
+  for (int r = 0; r < kM; ++r) {
+    for (int j = 0; j < kN; ++j) {
+      float sum = 0;
+      for (int k = 0; k < kK; ++k)
+        sum += float(a[kTurned ? k * kM + r : r * kK + k]) * float(b[kTurned ? j * kK + k : k * kN + j]);
+      ASSERT_EQ(got[r * kN + j], sum) << r << ", " << j;
+    }
+  }
+}
+TEST(Matmul, OperandsOfTscm) {
+  check_operands_in_l1<false>();
+  check_operands_in_l1<true>();
+}
+TEST(Matmul, OperandsOfTscmNeedAFlagOfTheKernels) {
+  Device<half> a(numbers(32 * 32, 1)), b(numbers(32 * 32, 2));
+  Device<float> c(32 * 32);
+  twin::take_findings();
+  twin::launcher<Kernel, operands_in_l1<false, false>>(1).auto_sync(false).as(twin::KernelType::AicOnly)(a, b, a, c,
+                                                                                                         tiling(32, 32, 32));
+  expect_found(twin::Kind::ReadAfterWrite, "nothing orders the two");
+  twin::launcher<Kernel, operands_in_l1<true, false>>(1).as(twin::KernelType::MixAic12)(a, b, a, c, tiling(32, 32, 32));
+  EXPECT_TRUE(find(twin::take_findings(), twin::Kind::KernelType));
+}
+
 // ---- copies of the kernel's own ----
 void copy_a(const LocalTensor<std::int8_t>& to, const __gm__ void* gm, int row, int col, int m, int k, const std::uint64_t,
             const std::uint64_t stride) {

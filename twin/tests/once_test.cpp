@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One bug is one report, with the fix that mends all of it: what follows from a bug that has been reported is none of its own.
+// One bug is one report, with the fix that mends all of it: what follows from a bug that has been reported is none of its
+// own.
 // clang-format off: reports are compared with the lines that the kernels are written on
 #include "planted.hpp"
 
@@ -116,8 +117,11 @@ void flag_of_the_pipe(GM_ADDR, GM_ADDR) {
 }
 template <bool kFixed>
 void event_that_is_left(GM_ADDR, GM_ADDR) {
-  if (kFixed) order<HardEvent::V_S>();
-  else { WRONG SetFlag<HardEvent::M_V>(0); }
+  if (kFixed)
+    order<HardEvent::V_S>();
+  else {
+    WRONG SetFlag<HardEvent::M_V>(0);
+  }
 }
 template <bool kFixed>
 void cross_core_flag_in_a_plain_kernel(GM_ADDR, GM_ADDR) {
@@ -144,8 +148,10 @@ template <bool kFixed>
 void sum_and_maximum(GM_ADDR, GM_ADDR y) {
   Duplicate(ub<int32_t>(0, 64), 5, 64);
   order<HardEvent::V_MTE3>();
-  if (kFixed || GetBlockIdx() == 0) SetAtomicAdd<int32_t>();
-  else SetAtomicMax<int32_t>();
+  if (kFixed || GetBlockIdx() == 0)
+    SetAtomicAdd<int32_t>();
+  else
+    SetAtomicMax<int32_t>();
   WRONG OTHER DataCopy(gm<int32_t>(y, 64), ub<int32_t>(0, 64), 64);
   SetAtomicNone();
 }
@@ -163,10 +169,12 @@ struct Once {
   void (*planted)(GM_ADDR, GM_ADDR);
   void (*repaired)(GM_ADDR, GM_ADDR);
 };
-#define ONCE(kernel, kind, two_lines, type, blocks)                              \
-  {#kernel, Kind::kind, two_lines,                                               \
+#define ONCE(kernel, kind, two_lines, type, blocks)                             \
+  {                                                                             \
+#kernel, Kind::kind, two_lines,                                               \
    [](GM_ADDR x, GM_ADDR y) { RUN(kernel<false>, blocks).as(KernelType::type).auto_sync(false)(x, y); }, \
-   [](GM_ADDR x, GM_ADDR y) { RUN(kernel<true>, blocks).as(KernelType::type).auto_sync(false)(x, y); }}
+   [](GM_ADDR x, GM_ADDR y) { RUN(kernel<true>, blocks).as(KernelType::type).auto_sync(false)(x, y); } \
+  }
 const Once kAll[] = {
     ONCE(buffer_is_filled_again, WriteAfterRead, true, AivOnly, 1),
     ONCE(read_twice, ReadAfterWrite, true, AivOnly, 1),
@@ -210,6 +218,7 @@ TEST_P(OneBug, SisterRunsSilently) {
   GetParam().repaired(x_, y_);
   EXPECT_SILENT();
 }
-INSTANTIATE_TEST_SUITE_P(Planted, OneBug, testing::ValuesIn(kAll), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Planted, OneBug, testing::ValuesIn(kAll),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

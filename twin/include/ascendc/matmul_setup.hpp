@@ -37,8 +37,15 @@ class MatmulSetup {
     return p == TPosition::VECIN || p == TPosition::VECOUT || p == TPosition::VECCALC;
   }
   static constexpr bool place(TPosition p) { return p == TPosition::GM || in_ub(p); }
-  static_assert(place(A_TYPE::pos) && place(B_TYPE::pos) && place(BIAS_TYPE::pos) && place(C_TYPE::pos),
-                "Matmul: in the twin matrices lie in GM or, on vector cores, in UB; TSCM and CO1 are not covered");
+  static constexpr bool in_l1(TPosition p) { return p == TPosition::TSCM; }
+  static_assert((!in_l1(A_TYPE::pos) || A_TYPE::format == CubeFormat::NZ) &&
+                    (!in_l1(B_TYPE::pos) || B_TYPE::format == CubeFormat::NZ),
+                "Matmul: A and B of TSCM are NZ");
+  static_assert(
+      (place(A_TYPE::pos) || in_l1(A_TYPE::pos)) && (place(B_TYPE::pos) || in_l1(B_TYPE::pos)) && place(BIAS_TYPE::pos) &&
+          place(C_TYPE::pos),
+      "Matmul: in the twin matrices lie in GM or, on vector cores, in UB, A and B also in TSCM; bias and C in TSCM "
+      "and CO1 are not covered");
   static constexpr ::twin::Matrix format_of(CubeFormat f) {
     return f == CubeFormat::NZ         ? ::twin::Matrix::NZ
            : f == CubeFormat::ND_ALIGN ? ::twin::Matrix::NDAlign
@@ -114,13 +121,19 @@ class MatmulSetup {
   TWIN_API void SetTensorB(const GlobalTensor<SrcBT>& gm, bool isTransposeB = false) { set(s_.b, gm.view(), isTransposeB); }
   TWIN_API void SetTensorA(const LocalTensor<SrcT>& leftMatrix, bool isTransposeA = false, Site site = Site::here()) {
     set(s_.a, leftMatrix.view(), isTransposeA);
-    stage(s_.a, 0, s_.m, s_.k, A_TYPE::format == CubeFormat::NZ, site);
+    if (in_l1(A_TYPE::pos))
+      s_.a.in_l1 = true;
+    else
+      stage(s_.a, 0, s_.m, s_.k, A_TYPE::format == CubeFormat::NZ, site);
     s_.org_m = s_.m;
     s_.org_ka = s_.k;
   }
   TWIN_API void SetTensorB(const LocalTensor<SrcBT>& rightMatrix, bool isTransposeB = false, Site site = Site::here()) {
     set(s_.b, rightMatrix.view(), isTransposeB);
-    stage(s_.b, 1, s_.k, s_.n, B_TYPE::format == CubeFormat::NZ, site);
+    if (in_l1(B_TYPE::pos))
+      s_.b.in_l1 = true;
+    else
+      stage(s_.b, 1, s_.k, s_.n, B_TYPE::format == CubeFormat::NZ, site);
     s_.org_n = s_.n;
     s_.org_kb = s_.k;
   }
@@ -165,6 +178,7 @@ class MatmulSetup {
     operand.view = view;
     operand.set = true;
     operand.turned = turned;
+    operand.in_l1 = false;
     ++operand.generation;
     next_ = 0;
   }

@@ -23,6 +23,7 @@ struct MatmulTypes {
 struct MatmulOperand {
   View view;
   bool set = false, turned = false, in_ub = false;
+  bool in_l1 = false;            // of TSCM: whole, in NZ
   std::uint32_t generation = 0;  // of SetTensor: L1 keeps what it has of a tensor until the next one
 };
 struct MatmulState {
