@@ -3,6 +3,8 @@
 // is fast in long runs; see docs/decode.md. Bits do not depend on it: each row of Q meets the tiles in the order of keys.
 #pragma once
 
+#include <cstring>
+
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/decode_products.hpp"
 #include "cpu/kernels/kv_rows.hpp"
@@ -43,8 +45,9 @@ TESSERA_INLINE int find_rows(const RunConstants& constants, const Sequence& sequ
 /// sets. V in runs of n keys loads and stores O once for each n: what order gains pays for it where few rows of query heads
 /// share a row of K, and where several cores wait for the same memory.
 struct RunLengths {
-  int k, v;
+  int k, v;  // multiples of kLeastRun
 };
+inline constexpr int kLeastRun = 4;
 
 inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a multiple, share their sets
 
@@ -97,7 +100,12 @@ class ReadOrder {
                                   const std::byte** out) {
     for (int key = 0; key < kDecodeTile && count > 0; key += run) {
       for (int h = step.head_begin; h < step.head_end && count > 0; ++h, count -= run) {
-        for (int j = 0; j < run; ++j) *out++ = tile[key + j] + h * head_stride;
+        for (int j = 0; j < run; j += kLeastRun, out += kLeastRun) {
+          const std::byte* rows[kLeastRun];  // all read before any is written: one vector
+#pragma GCC unroll 4
+          for (int i = 0; i < kLeastRun; ++i) rows[i] = tile[key + j + i] + h * head_stride;
+          std::memcpy(out, rows, sizeof rows);
+        }
       }
     }
     return out;
