@@ -87,7 +87,7 @@ struct WorkItem {
   std::int32_t index;  // for the trace
 };
 
-/// Stage 2: merges `num_splits` partials of rows [0, rows) in order, adds the sink, and writes O and LSE.
+/// Stage 2: merges `num_splits` partials of rows [row_begin, row_end) in order, adds the sink, and writes O and LSE.
 struct MergeItem {
   const Sequence* sequence;
   std::int32_t kv_head;
