@@ -56,10 +56,10 @@ class Graph {
 
   std::vector<Complaint> run(std::map<std::string, std::set<std::string>>* reached) {
     for (const auto& [name, f] : module_) {
-      if (f.defined && f.marks.count("twin_kernel")) visit(f);
+      if (f.defined && f.kernel) visit(f);
     }
     for (const auto& [name, f] : module_) {
-      if (f.defined && f.marks.count("twin_kernel")) collect(f, (*reached)[name]);
+      if (f.defined && f.kernel) collect(f, (*reached)[name]);
     }
     return {complaints_.begin(), complaints_.end()};
   }
@@ -74,7 +74,7 @@ class Graph {
   }
   // Functions that are the device's without a mark: the compiler's own, lambdas, defaulted ones, constexpr.
   bool marked(const IrFunction& f) const {
-    if (f.artificial || f.marks.count("twin_aicore") || f.marks.count("twin_kernel")) return true;
+    if (f.artificial || f.aicore || f.kernel) return true;
     if (ends_with_call(readable(f.symbol))) return true;
     const std::string line = source_line_(f.at), before = source_line_({f.at.file, f.at.line - 1});
     return line.find("constexpr") != std::string::npos || line.find("= default") != std::string::npos ||
@@ -117,7 +117,7 @@ class Graph {
     if (found == module_.end()) return;  // a constant or a variable
     const IrFunction& f = found->second;
     if (of_the_twin(f)) return;
-    if (f.defined ? of_the_host(f) : !f.marks.count("twin_aicore"))
+    if (f.defined ? of_the_host(f) : !f.aicore)
       return complain(r.at, "calls " + readable(f.symbol) + " of the host's library: a kernel has " +
                                 (f.defined || begins(f.symbol, "_Z") ? "only __aicore__ functions" : "no such library"));
     if (!f.defined) return;

@@ -66,7 +66,8 @@ class Reader {
       if (begins(line, "!")) {
         metadata(line);
       } else if (begins(line, "attributes #")) {
-        attributes_["#" + after(line, "attributes #", " ")] = after(line, "\"llvm.assume\"=\"", "\"");
+        attributes_["#" + after(line, "attributes #", " ")] = {
+            has_word(line, "convergent"), line.find("\"disable-tail-calls\"=\"true\"") != std::string::npos};
       } else if (begins(line, "define ") || begins(line, "declare ")) {
         head(line);
       } else if (begins(line, "}")) {
@@ -159,8 +160,8 @@ class Reader {
     std::map<std::string, IrFunction> out;
     for (auto& [name, raw] : raw_) {
       IrFunction& f = out[name] = std::move(raw.f);
-      std::istringstream marks(attributes_[raw.attributes]);
-      for (std::string mark; std::getline(marks, mark, ',');) f.marks[mark] = true;
+      f.aicore = attributes_[raw.attributes].aicore;
+      f.kernel = attributes_[raw.attributes].kernel;
       const auto scope = scopes_.find(raw.debug);
       if (scope != scopes_.end()) {
         f.at = {files_[scope->second.file], scope->second.line};
@@ -183,7 +184,11 @@ class Reader {
   std::map<std::string, Raw> raw_;
   Raw* current_ = nullptr;
   std::string pending_;
-  std::map<std::string, std::string> attributes_, files_;
+  struct Marks {
+    bool aicore = false, kernel = false;
+  };
+  std::map<std::string, Marks> attributes_;
+  std::map<std::string, std::string> files_;
   std::map<std::string, Scope> scopes_;
   std::map<std::string, std::pair<int, std::string>> locations_;
 };

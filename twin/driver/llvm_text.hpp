@@ -24,10 +24,10 @@ struct IrFunction {
   std::string symbol;
   Place at;
   bool defined = false;
-  bool artificial = false;            // made by the compiler: implicit constructors and the like
-  std::map<std::string, bool> marks;  // the words of its "llvm.assume"
-  std::vector<Reference> references;  // calls, and functions and globals named otherwise
-  std::vector<Place> doubles;         // instructions on double or long double
+  bool artificial = false;              // made by the compiler: implicit constructors and the like
+  bool kernel = false, aicore = false;  // its marks, twin/qualifiers.hpp
+  std::vector<Reference> references;    // calls, and functions and globals named otherwise
+  std::vector<Place> doubles;           // instructions on double or long double
 };
 
 std::map<std::string, IrFunction> read_module(const std::string& text);

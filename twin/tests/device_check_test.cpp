@@ -12,9 +12,9 @@ namespace {
 using twincc::Complaint;
 
 const char* const kMetadata = R"(
-attributes #0 = { noinline "llvm.assume"="twin_kernel,twin_aicore" "x"="y" }
-attributes #1 = { "llvm.assume"="twin_aicore" }
-attributes #2 = { nounwind }
+attributes #0 = { convergent noinline "disable-tail-calls"="true" "x"="y" }
+attributes #1 = { convergent }
+attributes #2 = { nounwind "disable-tail-calls"="false" "convergent"="no" }
 !1 = !DIFile(filename: "k.asc", directory: "/home/me")
 !2 = distinct !DISubprogram(name: "k", scope: !1, file: !1, line: 10, type: !9, flags: DIFlagPrototyped)
 !3 = distinct !DISubprogram(name: "f", scope: !1, file: !1, line: 2, type: !9, flags: DIFlagPrototyped)
@@ -91,8 +91,8 @@ TEST(DeviceCheck, ReadsAnyText) {
                                 " invoke ",
                                 "double",
                                 "attributes #",
-                                "\"llvm.assume\"=\"",
-                                "twin_kernel",
+                                "convergent",
+                                "\"disable-tail-calls\"=\"true",
                                 "\"",
                                 "99999999999999999999",
                                 "!DIFile(",

@@ -5,13 +5,10 @@
 
 #if defined(TWIN_DEVICE_CHECK)
 // For `twincc --device-check`: the check finds kernels and their functions by these marks, in declarations and definitions.
-#if __has_attribute(omp_assume)
-#define TWIN_MARK(mark) __attribute__((omp_assume(mark)))
-#else
-#define TWIN_MARK(mark) __attribute__((assume(mark)))
-#endif
-#define __aicore__ TWIN_MARK("twin_aicore")
-#define __global__ TWIN_MARK("twin_kernel") __attribute__((used))
+// Attributes that every clang has, puts into LLVM's text, and that host code does not use. The ones made for such marks
+// (assume, later omp::assume) have changed their name and where they may stand.
+#define __aicore__ __attribute__((convergent))
+#define __global__ __attribute__((disable_tail_calls, used))
 #else
 #define __aicore__
 #define __global__
@@ -44,6 +41,9 @@
 #define __mix__(cube, vector)
 #ifndef __force_inline__
 #define __force_inline__ inline __attribute__((always_inline))
+#endif
+#ifndef __forceinline__
+#define __forceinline__ __force_inline__
 #endif
 #ifndef __CCE_AICORE__
 #define __CCE_AICORE__ 220
