@@ -30,8 +30,8 @@ class Fiber {
   void* stack_ = nullptr;
   bool done_ = false, abandoned_ = false;
   ucontext_t inside_, outside_;
-  void* sanitizer_[4] = {};  // what the sanitizers want to be told at a switch
-  std::size_t outside_stack_bytes_ = 0;
+  [[maybe_unused]] void* sanitizer_[4] = {};  // what the sanitizers want to be told at a switch
+  [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;
 };
 
 }  // namespace twin
