@@ -145,12 +145,16 @@ class Rewriter {
       out_.own_names.push_back(text(i + 1));
   }
 
-  // [aicore] is __aicore__; a file's own definitions of the qualifiers, for compilers that lack them, go.
+  // [aicore] and [host, aicore] are __aicore__; a file's own definitions of the qualifiers, for compilers that lack them,
+  // go.
   void spelling(std::size_t i) {
     static const std::set<std::string> kQualifiers = {"__aicore__", "__global__", "__gm__", "__ubuf__", "__cbuf__",
                                                       "__ca__",     "__cb__",     "__cc__", "__fbuf__"};
-    if (!tokens_[i].directive && is(i, "[") && is(i + 1, "aicore") && is(i + 2, "]"))
-      edits_.push_back({tokens_[i].begin, tokens_[i + 2].end, "__aicore__" + ends_of_lines(i, i + 2)});
+    const std::size_t both = is(i + 1, "host") && is(i + 2, ",") ? 2 : 0;
+    if (!tokens_[i].directive && is(i, "[") && is(i + 1 + both, "aicore") && is(i + 2 + both, "]"))
+      edits_.push_back({tokens_[i].begin, tokens_[i + 2 + both].end,
+                        (i > 0 && tokens_[i - 1].end == tokens_[i].begin ? " __aicore__" : "__aicore__") +
+                            ends_of_lines(i, i + 2 + both)});
     if (!(tokens_[i].directive && is(i, "#") && is(i + 1, "define") && kQualifiers.count(text(i + 2)))) return;
     std::size_t last = i + 2;
     while (last + 1 < tokens_.size() && tokens_[last + 1].directive && !is(last + 1, "#") && same_directive(last)) ++last;

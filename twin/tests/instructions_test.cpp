@@ -42,6 +42,14 @@ TEST(Half, ConvertsEveryValueThereAndBack) {
     ASSERT_EQ(twin::float_to_half(f), bits);
   }
 }
+constexpr half kLargest = static_cast<half>(65504);
+constexpr bfloat16_t kMinusTwo{-2.0f};
+TEST(Half, IsAConstant) {
+  static_assert(kLargest.bits() == 0x7bff && static_cast<float>(kLargest) == 65504.0f, "rounded by the compiler");
+  static_assert(half(1e-7f).bits() == 2 && half(1e6f).bits() == 0x7c00, "below the normal numbers, and past the largest");
+  static_assert(kMinusTwo.bits() == 0xc000 && kLargest * 2 == 131008.0f, "products of constants are floats");
+  EXPECT_EQ(twin::float_to_half(65504.0f), kLargest.bits());
+}
 TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(twin::float_to_half(1.0f + 1.0f / 2048), twin::float_to_half(1.0f));
   EXPECT_EQ(twin::float_to_half(1.0f + 3.0f / 2048), twin::float_to_half(1.0f + 2.0f / 1024));
@@ -50,6 +58,27 @@ TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(twin::float_to_half(std::ldexp(1.0f, -25)), 0);
   EXPECT_EQ(twin::float_to_half(std::ldexp(3.0f, -26)), 1);
   EXPECT_EQ(twin::float_to_bfloat(1.0f + 1.0f / 256), twin::float_to_bfloat(1.0f));
+}
+
+// ---- Copies past a GlobalTensor's end, rounded up to blocks: reported, and done where the GM is there ----
+void read_past_the_tensor(GM_ADDR in, GM_ADDR out) {
+  DataCopy(ub<float>(0, 16), gm<float>(in, 12), 16);
+  order<HardEvent::MTE2_MTE3>();
+  DataCopy(gm<float>(out, 16), ub<float>(0, 16), 16);
+}
+TEST(DataCopy, ReadsPastATensorWhereThereIsMemory) {
+  std::vector<float> in(16);
+  for (int i = 0; i < 16; ++i) in[i] = static_cast<float>(i);
+  twin_test::Device<float> x(in), y(16), small(std::vector<float>(12));
+  RUN(read_past_the_tensor, 1)(x, y);
+  auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
+  EXPECT_EQ(found[0].kind, twin::Kind::OutOfBounds);
+  EXPECT_NE(found[0].what.find("reads bytes [0, 64) of a tensor of 48 bytes"), std::string::npos) << found[0].what;
+  EXPECT_EQ(y.values(), in);
+  RUN(read_past_the_tensor, 1)(small, y);
+  found = twin::take_findings();
+  EXPECT_NE(twin_test::text(found).find("reads bytes [0, 64) of GM buffer"), std::string::npos) << twin_test::text(found);
 }
 
 // ---- Cast ----

@@ -59,6 +59,15 @@ TEST(LibraryTiling, ShapesOfNormalisations) {
   GetLayerNormGradBetaNDTilingInfo(padded, 4096, 2, false, beta);
   expect_bsh(beta, 2, 16, 64, 50);
 }
+TEST(Tiling, CarriesWhatCommunicationWouldNeed) {  // sizes: the page of the TilingData of communication
+  struct Data {
+    Mc2InitTiling init;
+    optiling::Mc2CcTiling reduce;
+    std::uint32_t rows;
+  };
+  EXPECT_EQ(offsetof(Data, reduce), 64u);
+  EXPECT_EQ(offsetof(Data, rows), 344u);
+}
 TEST(LibraryTiling, ShapesOfSoftmax) {
   const ge::Shape shape({2, 3, 40});
   SoftMaxTiling t[5];

@@ -2,6 +2,16 @@
 // Matmul beyond one product: batches, partial sums, several objects, operands in UB, copies of the kernel's own.
 #include "matmul_cases.hpp"
 
+// As a kernel that has a CeilDiv and uses the library's namespace.
+template <class T>
+inline T CeilDiv(T a, T b) {
+  return 100 * ((a + b - 1) / b);
+}
+namespace with_the_library {
+using namespace matmul;
+inline std::uint32_t own(std::uint32_t a) { return CeilDiv(a, 32u); }
+}  // namespace with_the_library
+
 namespace twin_test {
 namespace {
 
@@ -256,6 +266,11 @@ void constant(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling) {
   mm.SetTensorA(global<half>(a));
   mm.SetTensorB(global<half>(b));
   mm.IterateAll(global<float>(c));
+}
+TEST(MatmulHelpers, CeilDivGivesWayToAKernelsOwn) {
+  EXPECT_EQ(matmul::CeilDiv(33u, 32) * 32, 64);
+  EXPECT_EQ(matmul::CeilDiv(std::uint64_t{64}, std::int16_t{32}), 2);
+  EXPECT_EQ(with_the_library::own(33), 200u) << "the kernel's own";
 }
 TEST(Matmul, ConstantTiling) {
   const auto a = numbers(48 * 200, 1), b = numbers(200 * 80, 2);

@@ -101,6 +101,8 @@ TEST(Rewrite, ReadsTypesByTilingKey) {
 }
 TEST(Rewrite, TakesTheCompilersOwnSpellings) {
   EXPECT_EQ(rewrite("inline [aicore] void f();").text, "inline __aicore__ void f();");
+  EXPECT_EQ(rewrite("inline [host, aicore] void f();").text, "inline __aicore__ void f();");
+  EXPECT_EQ(rewrite("inline[aicore] void f();").text, "inline __aicore__ void f();");
   EXPECT_EQ(rewrite("#ifndef __aicore__\n#define __aicore__ \\\n  [aicore]\n#endif\nint a;").text,
             "#ifndef __aicore__\n\n\n#endif\nint a;");
 }

@@ -111,7 +111,7 @@ constexpr std::uint32_t ONE_BLK_HALF_NUM = 16, ONE_BLK_FLOAT_NUM = 8, ONE_REPEAT
 constexpr std::int32_t DEFAULT_BLK_NUM = 8, DEFAULT_BLK_STRIDE = 1, DEFAULT_REPEAT_STRIDE = 8,
                        HALF_DEFAULT_REPEAT_STRIDE = 4;
 constexpr std::int32_t BLOCK_CUBE = 16, MAX_REPEAT_TIMES = 255, BYTE_PER_C0 = 32;
-constexpr std::uint32_t TOTAL_UB_SIZE = 192 * 1024;
+constexpr std::uint32_t TOTAL_UB_SIZE = 192 * 1024 - 256;  // all that a kernel may use: some give it to one queue
 
 // The kind of core: a constant where the kernel is compiled for one kind, asked of the running core otherwise.
 enum { AIC = 1, AIV = 2 };

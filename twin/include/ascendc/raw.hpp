@@ -13,6 +13,8 @@ TWIN_API std::int64_t get_subblockid() { return ::twin::sub_block_idx(); }
 TWIN_API std::int64_t get_subblockdim() { return ::twin::task_ratio(); }
 TWIN_API std::int64_t get_sys_cnt() { return ::twin::system_cycle(); }
 TWIN_API void trap(::twin::Site site = ::twin::Site::here()) { ::twin::trap("trap", site); }
+TWIN_API constexpr bool likely(bool condition) { return condition; }
+TWIN_API constexpr bool unlikely(bool condition) { return condition; }
 // Names rather than macros: a kernel's own variable may hide them.
 struct TwinBlockIdx {
   operator std::int64_t() const { return get_block_idx(); }  // NOLINT: stands for the number

@@ -35,8 +35,18 @@ struct SoftMaxTiling : twin::SavedTiling<SoftMaxTiling> {
                 splitSize = 0, reduceM = 0, reduceK = 0, reduceSize = 0, rangeM = 0, tailM = 0, tailSplitSize = 0,
                 tailReduceSize = 0;
 };
+// What the host's Mc2CcTilingConfig fills for communication between chips. Kernels that never communicate carry them in
+// their tiling too; the twin has the size only.
+struct Mc2InitTiling {
+  std::uint8_t reserved[64] = {};
+};
+struct Mc2CcTiling {
+  std::uint8_t reserved[280] = {};
+};
 
 namespace optiling {
+using ::Mc2CcTiling;
+using ::Mc2InitTiling;
 using ::SoftMaxTiling;
 using ::TCubeTiling;
 }  // namespace optiling

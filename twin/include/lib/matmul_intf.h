@@ -20,6 +20,18 @@
 using AscendC::GetSysWorkSpacePtr;  // kernels name it so in REGIST_MATMUL_OBJ
 
 namespace matmul {
+namespace detail {
+// An integer of any type, so that a kernel's own CeilDiv is always the better match beside `using namespace matmul`.
+struct AnyInteger {
+  template <class N, class = std::enable_if_t<std::is_integral<N>::value>>
+  constexpr AnyInteger(N n) : value(static_cast<std::int64_t>(n)) {}  // NOLINT: implicit is the point
+  std::int64_t value;
+};
+}  // namespace detail
+// a / b rounded up; no page of the reference has it, but kernels use it.
+TWIN_API constexpr std::int32_t CeilDiv(detail::AnyInteger a, detail::AnyInteger b) {
+  return static_cast<std::int32_t>((a.value + b.value - 1) / b.value);
+}
 using AscendC::GetMatmulApiTiling;
 using AscendC::Matmul;
 using AscendC::MatmulApiStaticTiling;

@@ -3,24 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace twin {
 
-inline float bits_to_float(std::uint32_t u) {
-  float f;
-  std::memcpy(&f, &u, sizeof f);
-  return f;
-}
-inline std::uint32_t float_to_bits(float f) {
-  std::uint32_t u;
-  std::memcpy(&u, &f, sizeof u);
-  return u;
-}
+// constexpr all the way: kernels have constants of type half. The builtin is g++ 11's and clang 9's std::bit_cast for C++17.
+constexpr float bits_to_float(std::uint32_t u) { return __builtin_bit_cast(float, u); }
+constexpr std::uint32_t float_to_bits(float f) { return __builtin_bit_cast(std::uint32_t, f); }
 
 // Exact. Written without branches so that loops over it become vector code.
-inline float half_to_float(std::uint16_t h) {
+constexpr float half_to_float(std::uint16_t h) {
   const std::uint32_t magnitude = h & 0x7fffu;
   const std::uint32_t normal = (magnitude << 13) + (112u << 23);
   const std::uint32_t special = normal + (112u << 23);
@@ -30,7 +22,7 @@ inline float half_to_float(std::uint16_t h) {
 }
 
 // To nearest, ties to even; past 65520 infinity; NaN stays NaN.
-inline std::uint16_t float_to_half(float f) {
+constexpr std::uint16_t float_to_half(float f) {
   const std::uint32_t bits = float_to_bits(f);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   const std::uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
@@ -40,9 +32,9 @@ inline std::uint16_t float_to_half(float f) {
   return static_cast<std::uint16_t>(u | ((bits >> 16) & 0x8000u));
 }
 
-inline float bfloat_to_float(std::uint16_t b) { return bits_to_float(static_cast<std::uint32_t>(b) << 16); }
+constexpr float bfloat_to_float(std::uint16_t b) { return bits_to_float(static_cast<std::uint32_t>(b) << 16); }
 
-inline std::uint16_t float_to_bfloat(float f) {
+constexpr std::uint16_t float_to_bfloat(float f) {
   const std::uint32_t bits = float_to_bits(f);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
@@ -53,19 +45,19 @@ class Float16 {
  public:
   Float16() = default;
 #if defined(TWIN_DEVICE_CHECK)
-  Float16(float value) : bits_(kEncode(value)) {}  // NOLINT: a literal 1.0 is rounded here, not computed with
+  constexpr Float16(float value) : bits_(kEncode(value)) {}  // NOLINT: a literal 1.0 is rounded here, not computed with
 #else
   template <class N, class = std::enable_if_t<std::is_arithmetic<N>::value>>
-  Float16(N value) : bits_(kEncode(static_cast<float>(value))) {}  // NOLINT: kernels write half x = 1.0
+  constexpr Float16(N value) : bits_(kEncode(static_cast<float>(value))) {}  // NOLINT: kernels write half x = 1.0
 #endif
   template <float (*D)(std::uint16_t), std::uint16_t (*E)(float)>
-  explicit Float16(Float16<D, E> other) : bits_(kEncode(static_cast<float>(other))) {}
-  operator float() const { return kDecode(bits_); }  // NOLINT: nor do they convert back by hand
-  Float16& operator+=(float v) { return *this = static_cast<float>(*this) + v; }
-  Float16& operator-=(float v) { return *this = static_cast<float>(*this) - v; }
-  Float16& operator*=(float v) { return *this = static_cast<float>(*this) * v; }
-  Float16& operator/=(float v) { return *this = static_cast<float>(*this) / v; }
-  std::uint16_t bits() const { return bits_; }
+  constexpr explicit Float16(Float16<D, E> other) : bits_(kEncode(static_cast<float>(other))) {}
+  constexpr operator float() const { return kDecode(bits_); }  // NOLINT: nor do they convert back by hand
+  constexpr Float16& operator+=(float v) { return *this = static_cast<float>(*this) + v; }
+  constexpr Float16& operator-=(float v) { return *this = static_cast<float>(*this) - v; }
+  constexpr Float16& operator*=(float v) { return *this = static_cast<float>(*this) * v; }
+  constexpr Float16& operator/=(float v) { return *this = static_cast<float>(*this) / v; }
+  constexpr std::uint16_t bits() const { return bits_; }
   static Float16 from_bits(std::uint16_t bits) {
     Float16 v;
     v.bits_ = bits;
