@@ -69,13 +69,19 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     if (!refused_) refuse(kind, what, fix, &part);  // with wrong strides or a wrong core nobody knows where it would go
     return nullptr;
   };
-  if (view.bytes && offset + bytes > view.bytes) {
-    return miss(
-        Kind::OutOfBounds,
-        format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
-               static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes)),
-        "make the tensor larger, or the count, repeats or strides smaller");
+  if (view.space == Space::UB && !view.bytes && !view.tensor && !view.buffer) {
+    return miss(Kind::OutOfBounds,
+                format("%s %s a LocalTensor that has no memory: it was declared, and nothing else", name_, verb),
+                "take it from AllocTensor, DeQue, TBuf::Get, or give it a position, an address and a size");
   }
+  const bool past = view.bytes && offset + bytes > view.bytes;
+  const auto past_the_tensor = [&] {
+    return format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
+                  static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes));
+  };
+  const char* const larger = "make the tensor larger, or the count, repeats or strides smaller";
+  // A read of GM that is there is done all the same: copies are rounded up to whole blocks.
+  if (past && (write || view.space != Space::GM)) return miss(Kind::OutOfBounds, past_the_tensor(), larger);
   if (view.buffer) {
     const Buffer& b = core_.buffers[view.buffer];
     const auto* const issued = core_.issued_buffers;
@@ -116,6 +122,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
                        static_cast<unsigned long long>(at + bytes), m->name.c_str()),
                 "check the offset and the size given to aclrtMalloc");
   }
+  if (past && !refused_) complain(Kind::OutOfBounds, past_the_tensor(), larger, &part);
   return m;
 }
 

@@ -210,6 +210,14 @@ void past_the_tensor(GM_ADDR, GM_ADDR) {
   WRONG Duplicate(ub(0), 0.0f, kFixed ? kN : kN + 1);
 }
 template <bool kFixed>
+void tensor_without_memory(GM_ADDR, GM_ADDR) {  // it would be UB's first bytes, whoever they belong to
+  LocalTensor<float> sum;
+  if constexpr (kFixed) sum = ub(1);
+  Duplicate(ub(0), 1.0f, kN);
+  PipeBarrier<PIPE_V>();
+  WRONG Adds(sum, ub(0), 1.0f, kN);
+}
+template <bool kFixed>
 void tensors_over_each_other(GM_ADDR x, GM_ADDR y) {  // an address in elements where bytes are meant
   LocalTensor<float> a(TPosition::VECCALC, 0, kN), b(TPosition::VECCALC, kFixed ? kN * 4 : kN, kN);
   DataCopy(a, gm(x), kN);
@@ -573,6 +581,7 @@ const Case kCases[] = {
      [](GM_ADDR a, GM_ADDR b) { vector_pair<true>(a, b); }},
     PAIR_OF(past_the_end_of_gm, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(past_the_tensor, Kind::OutOfBounds, false, 1, kVector),
+    PAIR_OF(tensor_without_memory, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(tensors_over_each_other, Kind::Overlap, true, 1, kVector),
     PAIR_OF(tensor_over_a_queue, Kind::Overlap, true, 1, kVector),
     PAIR_OF(too_much_memory, Kind::Capacity, false, 1, kVector),
