@@ -147,6 +147,7 @@ Options parse(int argc, char** argv) {
     } else if (a == "-I" || a == "-isystem" || a == "-include" || a == "-D" || a == "-U" || a == "-iquote") {
       const std::string next = value(a);
       o.flags.insert(o.flags.end(), {a, next});
+      if (a == "-include") o.flags.insert(o.flags.end(), {a, "twin/tiling_names.hpp"});
       if (a == "-I" || a == "-iquote") o.include_dirs.push_back(next);
     } else {
       compiler_option(o, a);

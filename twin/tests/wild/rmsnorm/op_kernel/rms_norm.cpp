@@ -103,6 +103,11 @@ class RmsNorm {
   float epsilon_ = 0;
 };
 
+// The struct of the host by the name that the vendor's build gives it, which is in no namespace.
+__aicore__ inline uint64_t last_row(const RmsNormTilingData& data, uint32_t core) {
+  return core + 1 < data.basics.usedCores ? data.firstRow[core + 1] : data.rows;
+}
+
 extern "C" __global__ __aicore__ void rms_norm(GM_ADDR x, GM_ADDR residual, GM_ADDR gamma, GM_ADDR y, GM_ADDR workspace,
                                                GM_ADDR tiling) {
   GET_TILING_DATA(data, tiling);
@@ -110,7 +115,7 @@ extern "C" __global__ __aicore__ void rms_norm(GM_ADDR x, GM_ADDR residual, GM_A
   if (workspace == nullptr || GetUserWorkspace(workspace) == nullptr) return;
   const auto core = GetBlockIdx();
   const uint64_t first = data.firstRow[core];
-  const uint64_t last = core + 1 < data.basics.usedCores ? data.firstRow[core + 1] : data.rows;
+  const uint64_t last = last_row(data, core);
   if (TILING_KEY_IS(10)) {
     RmsNorm<half, false> op;
     op.Init(x, residual, gamma, y, data.cols, data.basics.epsilon);
