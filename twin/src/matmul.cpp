@@ -25,8 +25,8 @@ MatmulSide side_of(const MatmulState& s, bool left) {
   d.left = left;
   d.src = o.view;
   d.src.dtype = left ? s.types.a : s.types.b;
-  d.size = size_bytes(d.src.dtype);
-  d.c0 = 32 / d.size;
+  d.bits = size_bits(d.src.dtype);
+  d.c0 = 256 / d.bits;
   d.turned = left ? o.turned : !o.turned;  // B's lines are rows of N, unless it is transposed
   d.in_l1 = o.in_l1;
   d.nz = (left ? s.types.a_format : s.types.b_format) == Matrix::NZ;
@@ -176,7 +176,7 @@ std::uint32_t MatmulRun::choose_half() {
   for (std::uint32_t h = 0; h < 2; ++h) {
     if (c_.whole || h == mine) take(Pipe::M, core_.l0c_free[h], site_);
   }
-  c_.c = local(Space::L0C, "CO1 of Matmul", s_.types.a == DType::I8 ? DType::I32 : DType::F32, mine * half,
+  c_.c = local(Space::L0C, "CO1 of Matmul", s_.types.integers() ? DType::I32 : DType::F32, mine * half,
                c_.whole ? 2 * half : half, site_);
   return mine;
 }
@@ -214,7 +214,7 @@ void MatmulRun::step(std::int32_t index, std::int32_t ks, const View& c, bool fi
   const std::uint64_t l0 = core().memory[int(Space::L0A)].bytes;
   bool halves = true;
   for (const MatmulSide& d : side_)
-    halves &= std::uint64_t{up(d.base, d.align())} * up(d.base_k, d.k_align()) * d.size * 2 <= l0;
+    halves &= d.bytes(std::uint64_t{up(d.base, d.align())} * up(d.base_k, d.k_align())) * 2 <= l0;
   const std::uint32_t turn = halves ? core_.l0_turn++ % 2 : 0;
   for (std::uint32_t h = 0; h < 2; ++h) {
     if (!halves || h == turn) take(Pipe::MTE1, core_.l0_free[h], site_);

@@ -27,8 +27,8 @@ inline void take(Pipe to, MatmulFlag& f, Site site) {
 struct MatmulSide {
   View src;
   bool left = true, turned = false, nz = false;
-  bool in_l1 = false;  // already, and whole
-  std::uint32_t size = 2, c0 = 16;
+  bool in_l1 = false;                      // already, and whole
+  std::uint32_t bits = 16, c0 = 16;        // of an element; elements in 32 bytes
   std::uint32_t outer = 0, k = 0;          // this object's share
   std::uint32_t org_outer = 0, org_k = 0;  // of the whole matrix
   std::uint32_t base = 0, base_k = 0, step = 1, step_k = 1;
@@ -36,12 +36,15 @@ struct MatmulSide {
   MatmulLoad load = nullptr;
   const MatmulState* state = nullptr;
 
-  // 8-bit and 32-bit elements are turned in squares of two fractals.
-  std::uint32_t align() const { return turned && size == 1 ? 32 : 16; }
-  std::uint32_t k_align() const { return size == 1 ? 32 : 16; }
+  // What is turned is turned in squares: of one fractal of 16-bit, two of 8-bit (32 × 32) or 32-bit (16 × 16), four of 4-bit
+  // elements (64 × 64).
+  std::uint32_t square() const { return std::max(16u, 256 / bits); }
+  std::uint32_t align() const { return turned ? square() : 16; }
+  std::uint32_t k_align() const { return square(); }
+  std::uint64_t bytes(std::uint64_t elements) const { return elements * bits / 8; }
   std::uint64_t slot_bytes() const {
     if (in_l1) return 0;
-    return std::uint64_t{up(base * step, align())} * up(base_k * step_k, k_align()) * size;
+    return bytes(std::uint64_t{up(base * step, align())} * up(base_k * step_k, k_align()));
   }
 };
 struct MatmulPart {  // of a side

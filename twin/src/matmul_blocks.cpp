@@ -14,14 +14,14 @@ constexpr double kFixLatency = 300, kBlockOverhead = 200;
 
 // The deepest slice of K that both halves of L0 hold; a power of two where it can be, for rows of GM that fill lines.
 std::int32_t depth_of(const Problem& p, std::int32_t m, std::int32_t n) {
-  const std::int64_t room = p.l0 / (p.double_l0 ? 2 : 1) / p.size / std::max(up(m, p.m_align), up(n, p.n_align));
+  const std::int64_t room = p.l0 / (p.double_l0 ? 2 : 1) * 8 / p.bits / std::max(up(m, p.m_align), up(n, p.n_align));
   std::int64_t k = p.k_align;
   while (k * 2 <= room && k * 2 <= 256) k *= 2;
   return room < p.k_align ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(k, up(p.k, p.k_align)));
 }
 
 std::int32_t step_of(const Problem& p, std::int32_t m, std::int32_t n, std::int32_t k) {
-  const std::int64_t both = (std::int64_t{up(m, p.m_align)} + up(n, p.n_align)) * up(k, p.k_align) * p.size;
+  const std::int64_t both = p.bytes((std::int64_t{up(m, p.m_align)} + up(n, p.n_align)) * up(k, p.k_align));
   const std::int64_t most = std::max<std::int64_t>(1, p.l1 / (2 * both));
   std::int64_t step = 1;
   while (step * 2 <= most) step *= 2;
@@ -34,8 +34,8 @@ double cycles_of_block(const Problem& p, std::int64_t m, std::int64_t n, const B
   const std::int64_t deep = std::int64_t{b.k} * b.step_k;
   const double chunks = parts(p.k, deep);
   const auto copy = [&](std::int64_t outer, std::int64_t base, std::int64_t single, bool along_k) {
-    const std::int64_t bytes = outer * std::min(deep, p.k) * p.size;
-    const bool aligned = (along_k ? deep * p.size : base * p.size) % 512 == 0 && (along_k || single * p.size % 512 == 0);
+    const std::int64_t bytes = p.bytes(outer * std::min(deep, p.k));
+    const bool aligned = p.bytes(along_k ? deep : base) % 512 == 0 && (along_k || p.bytes(single) % 512 == 0);
     return std::max(kLeastCopyCycles, double(bytes) / kL2BytesACycle) * (aligned ? 1 : kUnaligned);
   };
   const double mte2 = chunks * (copy(m, b.m, p.m, !p.a_trans) + copy(n, b.n, p.n, p.b_trans));
@@ -66,7 +66,7 @@ Blocks best_blocks(const Problem& p, const Limits& l) {
           n > l.bias_n)
         continue;
       Blocks b{m, n, l.fixed_k > 0 ? l.fixed_k : std::min(depth_of(p, m, n), l.high_k)};
-      if (b.k <= 0 || std::int64_t{std::max(up(m, p.m_align), up(n, p.n_align))} * up(b.k, p.k_align) * p.size > p.l0)
+      if (b.k <= 0 || p.bytes(std::int64_t{std::max(up(m, p.m_align), up(n, p.n_align))} * up(b.k, p.k_align)) > p.l0)
         continue;
       b.step_k = step_of(p, m, n, b.k);
       b.cycles = cycles_of_core(p, &b);

@@ -12,10 +12,12 @@ inline std::int32_t up(std::int64_t value, std::int32_t to) { return static_cast
 inline std::int32_t parts(std::int64_t value, std::int64_t of) { return static_cast<std::int32_t>((value + of - 1) / of); }
 
 struct Problem {
-  std::int64_t m, n, k;                    // of one core
-  std::int64_t size, c_size, l1, l0, l0c;  // bytes
+  std::int64_t m, n, k;              // of one core
+  std::int64_t bits;                 // of an element of A and B
+  std::int64_t c_size, l1, l0, l0c;  // bytes
   bool double_l0, double_c, a_trans, b_trans;
   std::int32_t m_align, n_align, k_align, k_a_cycle;
+  std::int64_t bytes(std::int64_t elements) const { return elements * bits / 8; }
 };
 struct Blocks {
   std::int32_t m = 0, n = 0, k = 0, step_k = 1;

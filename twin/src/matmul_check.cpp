@@ -27,9 +27,9 @@ Room room() {
   return {bytes("l0a_bytes"), bytes("l0b_bytes"), bytes("l0c_bytes"), bytes("bt_bytes")};
 }
 
-void check_base(Check& c, const char* what, std::int32_t rows, std::int32_t columns, std::uint32_t size,
+void check_base(Check& c, const char* what, std::int32_t rows, std::int32_t columns, std::uint32_t bits,
                 std::uint64_t room) {
-  const std::uint64_t bytes = std::uint64_t(rows) * columns * size;
+  const std::uint64_t bytes = std::uint64_t(rows) * columns * bits / 8;
   c.need(bytes <= room, Kind::Capacity,
          format("a base block of %s has %d x %d elements, %llu bytes, and the memory %llu", what, rows, columns,
                 static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(room)),
@@ -41,12 +41,12 @@ void check_shapes(Check& c) {
   const TCubeTiling& t = s.tiling;
   c.need(s.m > 0 && s.n > 0 && s.k > 0, Kind::Limit, format("shape %d x %d x %d: nothing to compute", s.m, s.n, s.k),
          "singleCoreM, singleCoreN, singleCoreK of the tiling, or SetSingleShape");
-  const std::int32_t c0 = 32 / static_cast<int>(size_bytes(s.types.a));
+  const std::int32_t c0 = 256 / static_cast<int>(size_bits(s.types.a));
   c.need(t.baseM % 16 == 0 && t.baseN % 16 == 0 && t.baseK % c0 == 0, Kind::Alignment,
          format("baseM %d, baseN %d, baseK %d: multiples of 16, 16 and %d", t.baseM, t.baseN, t.baseK, c0),
          "whole fractals: round them up");
   // Squares that are turned begin at whole squares of a transfer.
-  const std::int32_t side = size_bytes(s.types.a) == 1 ? 32 : 16;
+  const std::int32_t side = std::max(16, c0);
   const auto steps = [&](std::int32_t step) { return s.types.large_loads && step > 1; };
   const bool a_right =
       !s.a.turned || ((!steps(t.stepM) || t.baseM % side == 0) && (!steps(t.stepKa) || t.baseK % side == 0));
@@ -62,8 +62,14 @@ void check_shapes(Check& c) {
          Kind::Alignment, format("baseM %d, baseN %d cut the columns of %d elements of an NZ matrix", t.baseM, t.baseN, c0),
          format("multiples of %d", c0));
   const std::int32_t a_line = s.a.turned ? s.org_m : s.org_ka, b_line = s.b.turned ? s.org_kb : s.org_n;
-  c.need(a_line <= 65535 && b_line <= 65535, Kind::Limit,
-         format("rows of A and B in memory have %d and %d elements, at most 65535", a_line, b_line), "split the matrix");
+  const bool pairs = s.types.a == DType::I4;  // two to a byte, and the copies count bytes
+  const std::int32_t most = pairs ? 2 * 65535 : 65535;
+  c.need(a_line <= most && b_line <= most, Kind::Limit,
+         format("rows of A and B in memory have %d and %d elements, at most %d", a_line, b_line, most), "split the matrix");
+  c.need(
+      !pairs || (a_line % 2 == 0 && b_line % 2 == 0), Kind::Alignment,
+      format("rows of A and B in memory have %d and %d elements of int4b_t: whole bytes are even numbers", a_line, b_line),
+      "pad the rows");
 }
 
 void check_operands(Check& c) {
@@ -79,7 +85,11 @@ void check_operands(Check& c) {
          "an operand of TSCM on a vector core, whose L1 is that of its cube core", "#define ASCENDC_CUBE_ONLY, or GM");
   c.need(!(size_bytes(s.types.a) == 4 && ((s.a.in_l1 && s.a.turned) || (s.b.in_l1 && !s.b.turned))), Kind::Limit,
          "a float operand of TSCM whose lines do not run along K", "transpose it, or leave it in GM");
-  const bool integers = s.types.a == DType::I8;
+  // A column of an int4b_t operand in L1 is turned in squares of 64.
+  c.need(!(s.types.a == DType::I4 && s.b.in_l1 && !s.b.turned && s.org_kb % 64), Kind::Alignment,
+         format("B of int4b_t in TSCM with %d rows: it is turned on the way to L0, 64 of them at a time", s.org_kb),
+         "pad K to a multiple of 64, or transpose B");
+  const bool integers = s.types.integers();
   const bool scaled = size_bytes(s.types.c) == 1 || (integers && s.types.c == DType::F16);
   c.need(!scaled || s.scale_given || s.scales_given, Kind::Limit,
          format("C of %s from %s needs a scale", name(s.types.c), name(s.types.a)), "SetQuantScalar or SetQuantVector");
@@ -101,11 +111,12 @@ bool matmul_check(const MatmulState& s, Site site) {
   check_shapes(c);
   check_operands(c);
   const Room r = room();
-  const std::uint32_t size = size_bytes(s.types.a);
-  check_base(c, "A (baseM, baseK) in L0A", t.baseM, t.baseK, size, r.l0a);
-  check_base(c, "B (baseK, baseN) in L0B", t.baseK, t.baseN, size, r.l0b);
-  check_base(c, "C (baseM, baseN) in L0C", t.baseM, t.baseN, 4, r.l0c);
-  if (s.bias.set) check_base(c, "the bias (1, baseN) in the BiasTable", 1, t.baseN, 4, r.bt);
+  const std::uint32_t bits = size_bits(s.types.a);
+  const auto wide = static_cast<std::int32_t>(bits == 4 && !s.b.turned ? up(t.baseN, 64) : t.baseN);  // in squares
+  check_base(c, "A (baseM, baseK) in L0A", t.baseM, t.baseK, bits, r.l0a);
+  check_base(c, "B (baseK, baseN) in L0B", t.baseK, wide, bits, r.l0b);
+  check_base(c, "C (baseM, baseN) in L0C", t.baseM, wide, 32, r.l0c);
+  if (s.bias.set) check_base(c, "the bias (1, baseN) in the BiasTable", 1, t.baseN, 32, r.bt);
   if (s.types.large_loads) {
     const std::int32_t a = std::max(1, t.stepM) * std::max(1, t.stepKa), b = std::max(1, t.stepN) * std::max(1, t.stepKb);
     c.need(

@@ -2,9 +2,9 @@
 // Operands of Matmul: GM to L1 (Nz), L1 to L0A (Zz) and L0B (Zn), whatever the element size and the direction of lines.
 //   lines along K: L1 has columns of C0 of K, each `outer` high; its fractals are those of L0
 //   turned:        L1 has columns of C0 of `outer`, each K high; fractals are turned on their way to L0. 32-bit elements:
-//   each
-//                  16 of K a matrix of their own, since LoadDataWithTranspose wants the two fractals of a square side by
-//                  side
+//                  each 16 of K a matrix of their own, since LoadDataWithTranspose wants the two fractals of a square side
+//                  by side
+// 4-bit elements go to L1 as bytes of two: the copies know no smaller element.
 #include "matmul.hpp"
 
 namespace twin {
@@ -15,6 +15,11 @@ View part_of(const View& v, std::uint64_t offset_bytes) {
   p.addr += offset_bytes;
   if (p.bytes) p.bytes = p.bytes > offset_bytes ? p.bytes - offset_bytes : 1;
   return p;
+}
+
+View as_bytes(View v) {
+  if (v.dtype == DType::I4) v.dtype = DType::I8;
+  return v;
 }
 
 // 16 lines a matrix: turned 32-bit elements.
@@ -58,8 +63,9 @@ void load_fractals(const View& from, std::uint32_t first, const View& to, Walk a
 
 }  // namespace
 
-void matmul_load_l1(const MatmulSide& s, const MatmulPart& p, const View& to, Site site) {
+void matmul_load_l1(const MatmulSide& s, const MatmulPart& p, const View& slot, Site site) {
   const bool along_k = !s.turned;
+  const View to = as_bytes(slot), src = as_bytes(s.src);
   if (s.load) {
     const std::uint32_t row = s.left ? p.at / s.base : p.k_at / s.base_k,
                         column = s.left ? p.k_at / s.base_k : p.at / s.base;
@@ -68,19 +74,19 @@ void matmul_load_l1(const MatmulSide& s, const MatmulPart& p, const View& to, Si
            s.state->user_data);
     return;
   }
-  if (s.turned && s.size == 4) return load_groups(s, p, to, site);
+  if (s.turned && s.bits == 32) return load_groups(s, p, to, site);
   const std::uint32_t lines = along_k ? p.outer : p.k, columns = along_k ? p.k : p.outer;
   const std::uint32_t first_line = along_k ? p.at : p.k_at, first_column = along_k ? p.k_at : p.at;
   const std::uint32_t high = up(lines, along_k ? 16 : s.k_align());  // of a column in L1
   if (s.nz) {
     const std::uint64_t column = std::uint64_t{up(along_k ? s.org_outer : s.org_k, 16)} * 32;
-    move_blocks(to, part_of(s.src, first_column / s.c0 * column + std::uint64_t{first_line} * 32),
+    move_blocks(to, part_of(src, first_column / s.c0 * column + std::uint64_t{first_line} * 32),
                 {(columns + s.c0 - 1) / s.c0, up(lines, 16) * 32ull, column, high * 32ull}, site);
     return;
   }
-  const std::uint32_t stride = along_k ? s.org_k : s.org_outer;
-  move_nd2nz(to, part_of(s.src, (std::uint64_t{first_line} * stride + first_column) * s.size),
-             {1, lines, columns, 0, stride, high, 1, 0}, site);
+  const std::uint32_t stride = along_k ? s.org_k : s.org_outer, in_one = s.bits == 4 ? 2 : 1;
+  move_nd2nz(to, part_of(src, s.bytes(std::uint64_t{first_line} * stride + first_column)),
+             {1, lines, (columns + in_one - 1) / in_one, 0, stride / in_one, high, 1, 0}, site);
 }
 
 void matmul_load_l0(const MatmulSide& s, const MatmulPart& p, const View& from, const MatmulPart& in, const View& to,
@@ -92,16 +98,19 @@ void matmul_load_l0(const MatmulSide& s, const MatmulPart& p, const View& from, 
     const std::uint32_t high = up(p.outer, 16) / 16;
     load_fractals(from, in.k_at / s.c0 * high + in.at / 16, to, {(in.outer + 15) / 16, 1, dst_o}, {kb, high, dst_k}, false,
                   site);
-  } else if (s.size == 2) {
+  } else if (s.bits == 16) {
     const std::uint32_t high = up(p.k, 16) / 16;
     load_fractals(from, in.at / 16 * high + in.k_at / 16, to, {(in.outer + 15) / 16, high, dst_o}, {kb, 1, dst_k}, true,
                   site);
-  } else if (s.size == 1) {  // squares of 32 × 32
-    const std::uint32_t high = up(p.k, 32) / 32, squares = (in.outer + 31) / 32;
+  } else if (s.bits < 16) {  // squares of 32 × 32 or 64 × 64: C0 of both, so `fractals` fractals below each other
+    const std::uint32_t side = s.c0, fractals = side / 16;
+    const std::uint32_t high = up(p.k, side) / side, squares = (in.outer + side - 1) / side;
     for (std::uint32_t i = 0; i < (s.left ? squares : kb); ++i) {
-      const std::uint32_t first = s.left ? (in.at / 32 + i) * high + in.k_at / 32 : in.at / 32 * high + in.k_at / 32 + i;
-      const LoadTranspose load = s.left ? LoadTranspose{first, kb, 1, 0, kb - 1} : LoadTranspose{first, squares, high, 1, 0};
-      cube_load_transpose(part_of(to, std::uint64_t{i} * (s.left ? 2 * kb : ob) * kFractalBytes), from, load, site);
+      const std::uint32_t first =
+          s.left ? (in.at / side + i) * high + in.k_at / side : in.at / side * high + in.k_at / side + i;
+      const LoadTranspose load =
+          s.left ? LoadTranspose{first, kb, 1, 0, kb - 1} : LoadTranspose{first, squares, high, fractals - 1, 0};
+      cube_load_transpose(part_of(to, std::uint64_t{i} * (s.left ? fractals * kb : ob) * kFractalBytes), from, load, site);
     }
   } else {  // squares of 16 × 16
     const std::uint32_t wide = up(p.outer, 16) / 16, squares = (in.outer + 15) / 16, groups = (in.k + 15) / 16;

@@ -76,7 +76,7 @@ bool vector_cores_ended(const Core& cube) {
 }
 
 void further(View* view, std::uint64_t elements) {
-  const std::uint64_t bytes = elements * size_bytes(view->dtype);
+  const std::uint64_t bytes = elements * size_bits(view->dtype) / 8;
   view->addr += bytes;
   if (view->bytes) view->bytes = view->bytes > bytes ? view->bytes - bytes : 1;
 }

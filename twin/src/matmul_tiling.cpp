@@ -22,8 +22,10 @@ std::int32_t bytes_of(DataType type) {
   }
 }
 bool multiplies(DataType t) {
-  return t == DataType::DT_FLOAT || t == DataType::DT_FLOAT16 || t == DataType::DT_INT8 || t == DataType::DT_BF16;
+  return t == DataType::DT_FLOAT || t == DataType::DT_FLOAT16 || t == DataType::DT_INT8 || t == DataType::DT_INT4 ||
+         t == DataType::DT_BF16;
 }
+std::int32_t bits_of(DataType type) { return type == DataType::DT_INT4 ? 4 : 8 * bytes_of(type); }
 
 }  // namespace
 
@@ -54,7 +56,7 @@ MatmulApiTilingBase::MatmulApiTilingBase(const PlatformInfo& platform) : MatmulA
 }
 
 std::int32_t MatmulApiTilingBase::SetAType(TPosition, CubeFormat, DataType dataType, bool isTrans) {
-  if (!multiplies(dataType)) return -1;
+  if (!multiplies(dataType) || (dataType == DataType::DT_INT4 && isTrans)) return -1;
   a_type_ = dataType;
   a_trans_ = isTrans;
   return 0;
@@ -126,12 +128,11 @@ void MatmulApiTilingBase::SetMatmulConfigParams(const MatmulConfigParams& p) {
 }
 
 double MatmulApiTilingBase::choose_blocks() {
-  const std::int32_t size = bytes_of(a_type_);
-  const bool squares = size != 2;  // elements that are turned in squares
+  const std::int32_t bits = bits_of(a_type_), square = std::max(16, 256 / bits);  // in which elements are turned
   Problem p{single_m_,
             single_n_,
             single_k_,
-            size,
+            bits,
             bytes_of(c_type_),
             l1_ - (bias_ ? 2048 : 0),
             std::min(l0a_, l0b_),
@@ -140,14 +141,10 @@ double MatmulApiTilingBase::choose_blocks() {
             double_l0c_,
             a_trans_,
             b_trans_,
-            16,
-            16,
-            size == 1 ? 32 : 16,
-            size == 1   ? 32
-            : size == 4 ? 4
-                        : 16};
-  if (squares && size == 1 && a_trans_) p.m_align = 32;
-  if (squares && size == 1 && !b_trans_) p.n_align = 32;
+            a_trans_ ? square : 16,
+            b_trans_ ? 16 : square,
+            square,
+            bits == 32 ? 4 : square};
   const bool to_ub = c_pos_ == TPosition::VECIN || c_pos_ == TPosition::VECOUT || c_pos_ == TPosition::VECCALC;
   // To UB: half of L0C, so that each of the two vector cores has a block on its way.
   const std::int64_t c_bytes = to_ub ? std::min(ub_, fixed_m_ > 0 && fixed_n_ > 0 ? ub_ : l0c_ / 2) : std::int64_t{1} << 40;
@@ -184,7 +181,7 @@ std::int64_t MatmulApiTilingBase::GetTiling(TCubeTiling& t) {
   t.dbL0A = double_l0a_ ? 2 : 1;
   t.dbL0B = double_l0b_ ? 2 : 1;
   t.dbL0C = double_l0c_ && std::int64_t{base_m_} * base_n_ * 8 <= l0c_ ? 2 : 1;
-  t.shareL1Size = t.depthA1 * (base_m_ + base_n_) * base_k_ * bytes_of(a_type_);
+  t.shareL1Size = t.depthA1 * (base_m_ + base_n_) * base_k_ * bits_of(a_type_) / 8;
   t.shareL0CSize = base_m_ * base_n_ * 4 * t.dbL0C;
   return 0;
 }
@@ -278,7 +275,7 @@ bool MultiCoreMatmulTiling::divide() {
     double cycles = HUGE_VAL;
   } best;
   const auto within = [](std::int32_t v, const Range& r) { return v <= r.high; };
-  const std::int32_t line = 512 / bytes_of(a_type_);  // elements: shares of whole lines of GM, or of whole fractals
+  const std::int32_t line = 512 * 8 / bits_of(a_type_);  // elements: shares of whole lines of GM, or of whole fractals
   for (std::int32_t nth = 0; nth < 4 * (dim_ / k_dim); ++nth) {
     const std::int32_t down = nth / 4 + 1, across = dim_ / k_dim / down;
     const std::int32_t by_m = nth & 1 ? up(line, align_m_) : align_m_, by_n = nth & 2 ? up(line, align_n_) : align_n_;

@@ -28,7 +28,7 @@ struct Case {
 // Element (row, column) of a matrix of `lines` × `columns` in Nz.
 template <class T>
 std::size_t nz_at(int row, int column, int lines) {
-  const int c0 = sizeof(T) == 4 ? 8 : 32 / static_cast<int>(sizeof(T));
+  const int c0 = static_cast<int>(twin::elements_in<T>(32));
   return (static_cast<std::size_t>(column / c0) * ((lines + 15) / 16 * 16) + row) * c0 + column % c0;
 }
 // C in Nz: float and int32 have fractals of 16 columns too.
@@ -162,7 +162,11 @@ TCubeTiling tiling_of(const Shape& s, bool bias) {
   matmul_tiling::MultiCoreMatmulTiling choice;
   choice.SetDim(s.cores);
   using T = typename K::In;
-  const DataType type = sizeof(T) == 4 ? DataType::DT_FLOAT : sizeof(T) == 1 ? DataType::DT_INT8 : DataType::DT_FLOAT16;
+  constexpr bool kPairs = twin::DTypeOf<T>::kValue == twin::DType::I4;
+  const DataType type = kPairs           ? DataType::DT_INT4
+                        : sizeof(T) == 4 ? DataType::DT_FLOAT
+                        : sizeof(T) == 1 ? DataType::DT_INT8
+                                         : DataType::DT_FLOAT16;
   using P = matmul_tiling::TPosition;
   using F = matmul_tiling::CubeFormat;
   choice.SetAType(P::GM, F::ND, type, K::trans_a);
@@ -170,12 +174,30 @@ TCubeTiling tiling_of(const Shape& s, bool bias) {
   choice.SetCType(K::to_ub ? P::VECIN : P::GM, F::ND,
                   sizeof(typename K::Out) == 2 ? DataType::DT_FLOAT16 : DataType::DT_FLOAT);
   choice.SetShape(s.m, s.n, s.k);
-  choice.SetAlignSplit(32, 32, 32);
+  choice.SetAlignSplit(32, kPairs ? 64 : 32, 32);
   choice.EnableBias(bias);
   if (s.base_m > 0) choice.SetFixSplit(s.base_m, s.base_n, s.base_k);
   TCubeTiling t;
   EXPECT_EQ(choice.GetTiling(t), 0);
   return t;
+}
+
+// A matrix as it lies in GM: int4b_t two to a byte.
+template <class T>
+auto packed(const std::vector<T>& values) {
+  if constexpr (twin::DTypeOf<T>::kValue == twin::DType::I4) {
+    std::vector<std::uint8_t> out((values.size() + 1) / 2);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      out[k / 2] |= static_cast<std::uint8_t>((std::int8_t(values[k]) & 15) << (k % 2 * 4));
+    return out;
+  } else {
+    return values;
+  }
+}
+template <class T>
+T element(int value) {
+  if constexpr (twin::DTypeOf<T>::kValue == twin::DType::I4) return T(value);
+  return T(float(value));
 }
 
 inline int value_a(int row, int k) { return (row * 7 + k * 3) % 11 - 5; }
@@ -187,26 +209,26 @@ void expect_product(const Shape& s, Options o, TCubeTiling t) {
   using T = typename K::In;
   using C = typename K::Out;
   const auto up = [](int v, int to) { return (v + to - 1) / to * to; };
-  std::vector<T> a(std::size_t(up(s.m, 32)) * up(s.k, 32), T(0)), b(std::size_t(up(s.k, 32)) * up(s.n, 32), T(0));
+  std::vector<T> a(std::size_t(up(s.m, 64)) * up(s.k, 64), T(0)), b(std::size_t(up(s.k, 64)) * up(s.n, 64), T(0));
   for (int r = 0; r < s.m; ++r) {
     for (int k = 0; k < s.k; ++k) {
       const int line = K::trans_a ? k : r, at = K::trans_a ? r : k, lines = K::trans_a ? s.k : s.m,
                 wide = K::trans_a ? s.m : s.k;
-      a[K::a == CubeFormat::NZ ? nz_at<T>(line, at, lines) : std::size_t(line) * wide + at] = T(float(value_a(r, k)));
+      a[K::a == CubeFormat::NZ ? nz_at<T>(line, at, lines) : std::size_t(line) * wide + at] = element<T>(value_a(r, k));
     }
   }
   for (int k = 0; k < s.k; ++k) {
     for (int q = 0; q < s.n; ++q) {
       const int line = K::trans_b ? q : k, at = K::trans_b ? k : q, lines = K::trans_b ? s.n : s.k,
                 wide = K::trans_b ? s.k : s.n;
-      b[K::b == CubeFormat::NZ ? nz_at<T>(line, at, lines) : std::size_t(line) * wide + at] = T(float(value_b(k, q)));
+      b[K::b == CubeFormat::NZ ? nz_at<T>(line, at, lines) : std::size_t(line) * wide + at] = element<T>(value_b(k, q));
     }
   }
   std::vector<typename K::BiasType> bias(up(s.n, 32));
   for (int q = 0; q < s.n; ++q) bias[q] = typename K::BiasType(float(q % 5 - 2));
   const int wide = K::c == CubeFormat::ND_ALIGN ? up(s.n * int(sizeof(C)), 32) / int(sizeof(C)) : s.n;
   const std::size_t count = K::c == CubeFormat::NZ ? std::size_t(up(s.m, 16)) * up(s.n, 32) : std::size_t(s.m) * wide;
-  Device<T> da(a), db(b);
+  Device da(packed(a)), db(packed(b));
   Device<typename K::BiasType> dbias(bias);
   Device<C> dc(std::vector<C>(count, C(float(o.atomic ? 3 : 77)))), work(std::size_t(t.usedCoreNum) * 256 * 256);
   twin::take_findings();

@@ -7,9 +7,9 @@ twincc=$1
 dir=$2/missing
 mkdir -p "$dir"
 
-refuses() {  # call, message
+refuses() {  # call, message, header
   cat > "$dir/missing.asc" <<KERNEL
-#include "kernel_operator.h"
+#include "${3:-kernel_operator.h}"
 using namespace AscendC;
 extern "C" __global__ __aicore__ void missing(GM_ADDR x) {
   LocalTensor<float> a, b;
@@ -32,6 +32,16 @@ refuses 'CubeResGroupHandle<int> group; (void)group;' 'AscendC::CubeResGroupHand
 refuses 'ConfusionTranspose(LocalTensor<int8_t>(), LocalTensor<int8_t>(), TransposeType::TRANSPOSE_ND2ND_ONLY, ConfusionTransposeTiling());' 'ConfusionTranspose takes elements of 16 and 32 bits'
 refuses 'MrgSort4(a, b);' 'AscendC::MrgSort4 does not exist on the 910B'
 refuses 'And(a, a, b, 64);' 'And does not take these element types on the 910B'
+
+# Products of int4b_t: A is not transposed, C is int32_t or half.
+product() {  # element type of B, of C, whether A is transposed, configuration, message
+  local a="MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, $3>" b="MatmulType<TPosition::GM, CubeFormat::ND, $1>"
+  refuses "Matmul<$a, $b, MatmulType<TPosition::GM, CubeFormat::ND, $2>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, $4> mm; mm.End();" "$5" lib/matmul_intf.h
+}
+product int4b_t int32_t true CFG_NORM 'A of int4b_t cannot be transposed on the 910B'
+product int4b_t int8_t false CFG_NORM 'of int4b_t matrices int32_t or half'
+product int8_t int32_t false CFG_NORM 'A and B have the same element type on the 910B'
+product int4b_t int32_t false MM_CFG_BB 'int4b_t works with the templates Norm, MDL and IBShare only'
 
 names=$(grep -rhoP '#ifndef TWIN_OWN_\K\w+' "$(dirname "$0")/../include/ascendc" | sort -u)
 [ -n "$names" ] || { echo "no guarded names"; exit 1; }

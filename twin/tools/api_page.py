@@ -62,7 +62,7 @@ def page():
             ", ".join(f"`{n}`" for n in sorted(missing)) + ".", "",
             "The reference has these, but not for the 910B; the message says so:", "",
             ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
-            "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose` and `Mmad`; relu modes of Fixpipe other than 0 and 1; "
+            "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose`, `Mmad`, `Matmul` and `AscendAntiQuant`; relu modes of Fixpipe other than 0 and 1; "
             "softmax of any kind on Nz data; `FixpipeParams` with a `srcStride`; tiling functions of the library inside of a kernel; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 

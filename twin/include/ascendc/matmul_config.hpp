@@ -252,7 +252,8 @@ inline TCubeTiling static_tiling(const MatmulConfig&) { return {}; }
 template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE>
 TWIN_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& mmCFG, std::int32_t l1Size = 512 * 1024) {
   MatmulApiStaticTiling t(mmCFG);
-  constexpr std::int32_t kSize = sizeof(typename A_TYPE::T), kHalf = 32 * 1024;
+  constexpr std::int32_t kBits = ::twin::size_bits(::twin::DTypeOf<typename A_TYPE::T>::kValue), kHalf = 32 * 1024;
+  constexpr std::int32_t kLeast = kBits == 4 ? 64 : 32;  // of K
   const auto block = [](std::uint32_t asked, std::uint32_t single) {
     return asked ? static_cast<std::int32_t>(asked) : single && single < 128 ? detail::whole(single, 16) : 128;
   };
@@ -261,13 +262,13 @@ TWIN_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& 
   t.baseK = static_cast<std::int32_t>(mmCFG.basicK);
   const std::int32_t larger = t.baseM > t.baseN ? t.baseM : t.baseN;
   if (t.baseK == 0) {
-    t.baseK = 32;
-    while (t.baseK * 2 * larger * kSize <= kHalf) t.baseK *= 2;
-    const std::int32_t all = detail::whole(mmCFG.singleCoreK, 32);
+    t.baseK = kLeast;
+    while (t.baseK * 2 * larger * kBits / 8 <= kHalf) t.baseK *= 2;
+    const std::int32_t all = detail::whole(mmCFG.singleCoreK, kLeast);
     if (all && all < t.baseK) t.baseK = all;
   }
   t.step_k = 1;
-  while (t.step_k * 4 * (t.baseM + t.baseN) * t.baseK * kSize <= l1Size - 4096) t.step_k *= 2;
+  while (t.step_k * 4 * (t.baseM + t.baseN) * t.baseK * kBits / 8 <= l1Size - 4096) t.step_k *= 2;
   const std::int32_t slices = static_cast<std::int32_t>((mmCFG.singleCoreK + t.baseK - 1) / t.baseK);
   if (slices && slices < t.step_k) t.step_k = slices;
   t.depthA1 = t.depthB1 = 2 * t.step_k;

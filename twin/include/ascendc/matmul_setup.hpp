@@ -18,15 +18,22 @@ class MatmulSetup {
   using BiasT = typename BIAS_TYPE::T;
   template <class T>
   static constexpr ::twin::DType kType = ::twin::DTypeOf<T>::kValue;
-  static constexpr bool kIntegers = std::is_same<SrcT, std::int8_t>::value;
+  static constexpr bool kPairs = std::is_same<SrcT, int4b_t>::value;  // two to a byte
+  static constexpr bool kIntegers = kPairs || std::is_same<SrcT, std::int8_t>::value;
   template <class... T>
   static constexpr bool dst_is = (std::is_same<DstT, T>::value || ...);
   static_assert(std::is_same<SrcT, SrcBT>::value, "Matmul: A and B have the same element type on the 910B");
   static_assert(kIntegers || std::is_same<SrcT, half>::value || std::is_same<SrcT, float>::value ||
                     std::is_same<SrcT, bfloat16_t>::value,
-                "Matmul: A and B are half, bfloat16_t, float or int8_t");
-  static_assert(kIntegers ? dst_is<std::int32_t, half, std::int8_t> : dst_is<float, half, bfloat16_t, std::int8_t>,
-                "Matmul: C is float, half, bfloat16_t or int8_t; of int8_t matrices int32_t, half or int8_t");
+                "Matmul: A and B are half, bfloat16_t, float, int8_t or int4b_t");
+  static_assert(kPairs      ? dst_is<std::int32_t, half>
+                : kIntegers ? dst_is<std::int32_t, half, std::int8_t>
+                            : dst_is<float, half, bfloat16_t, std::int8_t>,
+                "Matmul: C is float, half, bfloat16_t or int8_t; of int8_t matrices int32_t, half or int8_t; of int4b_t "
+                "matrices int32_t or half");
+  static_assert(!kPairs || !A_TYPE::isTrans, "Matmul: A of int4b_t cannot be transposed on the 910B");
+  static_assert(!kPairs || (!MM_CFG.doBasicBlock && !MM_CFG.doSpecialMDL),
+                "Matmul: int4b_t works with the templates Norm, MDL and IBShare only");
   static constexpr bool known(CubeFormat f) { return f == CubeFormat::ND || f == CubeFormat::NZ; }
   static_assert(known(A_TYPE::format) || A_TYPE::format == CubeFormat::VECTOR, "Matmul: A is ND, NZ or VECTOR");
   static_assert(known(B_TYPE::format), "Matmul: B is ND or NZ");
@@ -186,7 +193,7 @@ class MatmulSetup {
   void stage(::twin::MatmulOperand& operand, int which, std::int32_t rows, std::int32_t columns, bool nz, Site site) {
     std::uint64_t count = static_cast<std::uint64_t>(rows) * columns;
     if (nz) {
-      const std::int32_t c0 = 32 / static_cast<int>(sizeof(SrcT));
+      const std::int32_t c0 = 256 / static_cast<int>(::twin::size_bits(kType<SrcT>));
       if (operand.turned) {
         const std::int32_t swapped = rows;
         rows = columns;
@@ -195,7 +202,8 @@ class MatmulSetup {
       count = static_cast<std::uint64_t>((rows + 15) / 16 * 16) * ((columns + c0 - 1) / c0 * c0);
     }
     if (client_.object < 0 || count == 0) return;  // matmul_check says what is missing
-    ::twin::matmul_stage(client_, operand, which, count * ::twin::size_bytes(operand.view.dtype), site);
+    const std::uint64_t bits = count * ::twin::size_bits(operand.view.dtype);
+    ::twin::matmul_stage(client_, operand, which, (bits + 7) / 8, site);
   }
 
   ::twin::MatmulState s_;

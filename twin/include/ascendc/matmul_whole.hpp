@@ -47,7 +47,7 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
     if (enPartialSum) ::twin::refuse_call("Matmul: IterateBatch with enPartialSum", "false: L0C holds one product", site);
     ::twin::MatmulState s = s_;
     const ::twin::MatmulBatch batch = lay_out(s, batchA, batchB, matrixStrideA, matrixStrideB, matrixStrideC);
-    if (!divide(batchA, batchB, site) || !::twin::matmul_check(s, site)) return;
+    if (!divide(batchA, batchB, site) || !whole_bytes(batch, site) || !::twin::matmul_check(s, site)) return;
     ::twin::matmul_all(client_, s, {gm.view(), enAtomic, false, 1}, sync || waitIterateBatch, false, site, batch);
     if (sync) {
       ::twin::matmul_wait(client_.ticket, site);
@@ -79,7 +79,7 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
     ::twin::MatmulState s = s_;
     ::twin::MatmulBatch batch =
         lay_out(s, batchA * batchLoop, batchB * batchLoop, matrixStrideA, matrixStrideB, matrixStrideC);
-    if (!divide(batchA, batchB, site)) return;
+    if (!divide(batchA, batchB, site) || !whole_bytes(batch, site)) return;
     const TCubeTiling& t = s.tiling;
     const auto crosses = [&](LayoutMode mode, std::uint32_t count, int n, int g) {
       return mode == LayoutMode::BSNGD && count > static_cast<std::uint32_t>(n * g);
@@ -179,6 +179,13 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
     if (batchA != 0 && batchB != 0 && (batchA % batchB == 0 || batchB % batchA == 0)) return true;
     ::twin::refuse_call("Matmul: IterateBatch with batchA and batchB of which neither divides the other",
                         "equal numbers, or a multiple", site);
+    return false;
+  }
+  // Where a matrix of int4b_t begins, a byte begins.
+  static bool whole_bytes(const ::twin::MatmulBatch& batch, Site site) {
+    if (!Setup::kPairs || (batch.a_stride % 2 == 0 && batch.b_stride % 2 == 0)) return true;
+    ::twin::refuse_call("Matmul: IterateBatch over matrices of int4b_t an odd number of elements apart", "even strides",
+                        site);
     return false;
   }
   std::uint64_t c_elements() const {  // of one matrix with its padding

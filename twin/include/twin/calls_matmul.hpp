@@ -19,6 +19,7 @@ struct MatmulTypes {
   bool a_may_turn = false, b_may_turn = false;  // isTrans of MatmulType
   bool large_loads = false;                     // MDL: stepM × stepKa base blocks a transfer, instead of one
   int order = -1;                               // iterateOrder of MatmulConfig; −1: that of the tiling
+  bool integers() const { return a == DType::I8 || a == DType::I4; }
 };
 struct MatmulOperand {
   View view;
