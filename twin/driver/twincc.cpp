@@ -58,6 +58,8 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   const auto add = [&](const std::vector<std::string>& more) { command.insert(command.end(), more.begin(), more.end()); };
   add(words(TWIN_FLAGS));
   add({"-Wno-unknown-pragmas"});
+  // The configuration of a Matmul in a kernel's header is of internal linkage, and so is the object's type; all is one file.
+  if (o.cxx.find("clang") == std::string::npos) add({"-Wno-subobject-linkage"});
   const std::vector<std::string> flags = source_flags(o, unit, shared);
   add(flags);
   add(o.flags);

@@ -42,6 +42,7 @@ refuses 2 "calls sqrtf of the host's library" "" "float y = sqrtf(s); (void)y;"
 refuses 2 "static local that is initialised at run time" "__aicore__ inline int f(int n) { return n; }" "static int once = f(n); (void)once;"
 refuses 2 "cannot initialize a variable" "" "uint8_t* p = x; (void)p;"
 refuses 2 "cannot initialize a variable" "" "__ubuf__ uint8_t* p = x; (void)p;"
+refuses 2 "cannot initialize a variable" "" "LocalTensor<float> t(TPosition::VECCALC, 0, 64); float* p = t.GetPhyAddr(); (void)p;"
 refuses 2 "no matching" "struct P { int a; int b; };" "__gm__ P* p = (__gm__ P*)x; P q = *p; (void)q;"
 
 if "$twincc" --device-check -c "$dir/refused.asc" -o "$dir/refused.o" 2>"$dir/refused.txt"; then
@@ -71,6 +72,17 @@ passes "__aicore__ inline int g(int n) { return n; } struct A { A() = default; G
   "A a; auto f = [&](int i) { return g(i) + n; }; half h = 0.5; h = h * (half)2.0; float y = 0.5; (void)f(2); (void)h; (void)y; (void)a;"
 passes "template <class T> struct K { __aicore__ inline K() {} __aicore__ inline void Init(__gm__ T* p) { g.SetGlobalBuffer(p, 8); } GlobalTensor<T> g; };
 constexpr int twice(int n) { return 2 * n; }" "K<float> k; k.Init((__gm__ float*)x); constexpr int m = twice(4); int r = twice(n) + m; (void)r;"
+passes "" 'ASCENDC_ASSERT((n > 3), { KERNEL_LOG(KERNEL_ERROR, "n is %d", n); });'
+passes "" "LocalTensor<float> t(TPosition::VECCALC, 0, 64); __ubuf__ float* p = reinterpret_cast<__ubuf__ float*>(t.GetPhyAddr(8)); *p = s; (void)n;"
+# A class with a Matmul of the kernel's own configuration in a header.
+cat >"$dir/product.h" <<'HEADER'
+#include "lib/matmul_intf.h"
+constexpr MatmulConfig kOwn = GetMDLConfig();
+using In = matmul::MatmulType<AscendC::TPosition::GM, CubeFormat::ND, half>;
+struct Product { matmul::MatmulImpl<In, In, In, In, kOwn> mm; };
+HEADER
+echo '#include "product.h"' >>"$dir/passed.asc"
+passes "" "Product p; p.mm.End();"
 # Host code in the same file is nobody's business.
 passes "inline double host(int n) { std::vector<double> v(8); if (n) throw std::runtime_error(\"no\"); return std::sqrt(v[0]) + (n ? host(n - 1) : 0); }" "(void)n;"
 "$twincc" --device-check -c "$dir/passed.asc" -o "$dir/passed.o" 2>"$dir/passed.txt" && [ ! -s "$dir/passed.txt" ] || {

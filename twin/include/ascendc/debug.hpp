@@ -55,10 +55,14 @@ TWIN_API void MetricsProfStop() {}
 
 }  // namespace AscendC
 
-// What the vendor's CPU mode logs, to stderr.
+// What the vendor's CPU mode logs, to stderr; for the device it is nothing.
+#if defined(TWIN_DEVICE_CHECK)
+#define KERNEL_LOG(level, ...) ((void)0)
+#else
 #define KERNEL_LOG(level, ...)                                                                          \
   (std::fprintf(stderr, "[" #level "] %s:%d: ", __FILE__, __LINE__), std::fprintf(stderr, __VA_ARGS__), \
    std::fputc('\n', stderr))
+#endif
 
 #define TRACE_START(apid) ((void)(apid))
 #define TRACE_STOP(apid) ((void)(apid))

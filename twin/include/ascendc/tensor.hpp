@@ -111,6 +111,13 @@ class GlobalTensor {
 
 template <class T>
 class LocalTensor {
+  // Of GetPhyAddr: a CPU has a pointer, the device's compiler, as the check's pass over pointers sees it, a number.
+#if defined(TWIN_DEVICE_CHECK) && TWIN_DEVICE_CHECK == 2
+  using Address = std::uint64_t;
+#else
+  using Address = T*;
+#endif
+
  public:
   using PrimType = T;
   LocalTensor() { view_.dtype = ::twin::DTypeOf<T>::kValue; }
@@ -150,8 +157,8 @@ class LocalTensor {
   TWIN_API void SetSize(std::uint32_t size) { view_.bytes = ::twin::bytes_of<T>(size); }
   TWIN_API TPosition GetPosition() const { return position_; }
   // What is read or written through the pointer the twin does not see.
-  TWIN_API T* GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
-    return reinterpret_cast<T*>(::twin::local_pointer(view_, site) + ::twin::offset_of<T>(offset));
+  TWIN_API Address GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
+    return reinterpret_cast<Address>(::twin::local_pointer(view_, site) + ::twin::offset_of<T>(offset));
   }
   TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
   TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
