@@ -71,7 +71,7 @@ void TraceRecorder::clear() noexcept {
 }
 
 namespace cpu {
-std::int64_t trace_clock_ns() { return clock_ns(); }
+std::int64_t monotonic_ns() { return clock_ns(); }
 }  // namespace cpu
 
 namespace runtime {

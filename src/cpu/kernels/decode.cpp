@@ -189,7 +189,7 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
   const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
     return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
   };
-  const bool short_runs = runs.k < kFold;
+  const bool short_runs = runs.k > 1 && runs.k < kFold;
   const auto qk = [&](int key, int h, Rows keys, int n) __attribute__((always_inline)) {
     in_blocks(
         first, size, [&]<int R>(int r) __attribute__((always_inline)) {
@@ -224,7 +224,19 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
 
   std::int64_t t = trace_begin(walk.lane);
   if (!whole && !find_seen(walk, step, first, size, rows)) return;
-  in_runs(step, order.keys(), runs.k, qk);
+  if (runs.k == 1) {
+    const std::byte* q = state.q + state_row(0, 0) * state.q_stride;
+    const auto products = size == 1   ? scores_of_key<T, 1, kAsk>
+                          : size == 2 ? scores_of_key<T, 2, kAsk>
+                                      : scores_of_key<T, 4, kAsk>;
+    for (int key = 0; key < kDecodeTile; ++key) {
+      products(q, state.q_stride, order.keys() + key * step.heads(), order.ahead(), step.heads(), constants.dqk,
+               rows.sums + key * kWidth);
+    }
+    for (int x = 0; x < step.heads() * size; x += kQuad) fold_keys(rows.sums + x * kSumStride, rows.s + x * kDecodeTile);
+  } else {
+    in_runs(step, order.keys(), runs.k, qk);
+  }
   for (int i = 0; short_runs && i < step.heads() * size * kTileVectors; ++i) {
     store(rows.s + i * kWidth, fold_blocks(rows.sums + i * (kWidth / 4) * kWidth));
   }
@@ -294,8 +306,12 @@ void walk_tiles(Walk& walk) {
   step.tile = &tiles[0];
   prefetch_first<T>(walk, step);
   begin_rows<T>(walk);
+  Crowd crowd(constants);
+  step.crowded = crowd.now();
+  const std::int64_t bytes_a_head = std::int64_t{kDecodeTile} * (constants.dqk + constants.dv) * T::kBytes;
   for (;;) {
     Step next = order.after(step);
+    next.crowded = crowd.now();
     const bool last = next.key >= range.end;
     if (last) {
       next = step;  // a prefetch of what is there costs a load
@@ -314,6 +330,7 @@ void walk_tiles(Walk& walk) {
       do_step<T, false, 0>(walk, step, next);
     }
     if (last) return;
+    crowd.read(step.heads() * bytes_a_head);
     step = next;
   }
 }

@@ -58,6 +58,7 @@ struct DecodeCase {
   bool all_heads = true;           // an item covers all kv heads
   std::int64_t rows_per_item = 0;  // 0: all
   KvSource kv_source = KvSource::cache;
+  float crowded_bytes_per_s = 0;
   unsigned seed = 1;
 
   std::string name() const {
@@ -70,7 +71,7 @@ struct DecodeCase {
         << left << "," << right << " scale" << scale << " softcap" << softcap << (alibi ? " alibi" : "")
         << (sink ? " sink" : "") << (bias ? " bias" : "") << (mask ? " mask" : "") << " chunk" << chunk
         << (all_heads ? "" : " head by head") << " rows_per_item" << rows_per_item << " source"
-        << static_cast<int>(kv_source) << " seed" << seed;
+        << static_cast<int>(kv_source) << " crowded below " << crowded_bytes_per_s << " seed" << seed;
     return out.str();
   }
 };
@@ -141,6 +142,7 @@ class DecodeRun {
                               c.sink ? sinks.data() : nullptr,
                               BiasType::f32};
     constants.kv_source = c.kv_source;
+    constants.crowded_bytes_per_s = c.crowded_bytes_per_s;
     Sequence sequence = {};
     sequence.q = q_bytes.data();
     sequence.q_stride_token = heads * c.dqk * bytes_, sequence.q_stride_head = c.dqk * bytes_;

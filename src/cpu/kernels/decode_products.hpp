@@ -137,6 +137,61 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
   }
 }
 
+/// Rows of Q whose scores of one key are folded together: of four kv heads, of two or of one.
+inline constexpr int kQuad = 4;
+inline bool in_quads(std::int64_t rows, int heads) {
+  return (rows == 1 || rows == 2 || rows == 4) && rows * heads % kQuad == 0;
+}
+
+/// The sums of q.k, before their lanes are added, of one key of num_heads kv heads, whose rows of K are read in the order of
+/// memory, with R rows of Q each; a multiple of kQuad rows in all. Those of a quad go to one vector, kDecodeTile vectors
+/// after that of the quad before.
+template <class T, int R, Ask kAsk>
+__attribute__((noinline)) void scores_of_key(const std::byte* q, std::ptrdiff_t q_stride, Rows heads, Ahead ahead,
+                                             int num_heads, int dqk, float* sums) {
+  constexpr int kHeads = kQuad / R, kStepBytes = T::kStep * T::kBytes;
+  const int whole = dqk / T::kStep, rest = dqk % T::kStep;
+  Prefetcher<kAsk, 0> prefetcher(heads, num_heads, std::int64_t{dqk} * T::kBytes, ahead);
+  for (int h = 0; h < num_heads; h += kHeads, q += kQuad * q_stride, sums += kDecodeTile * kWidth) {
+    F acc[kQuad] = {zero(), zero(), zero(), zero()};
+    std::int64_t at = 0;
+    const std::byte* q_at = q;
+    const auto multiply = [&](int i, typename T::Vector k) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+      for (int r = i * R; r < i * R + R; ++r) acc[r] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r]);
+    };
+    for (int c = 0; c < whole; ++c, at += kStepBytes, q_at += T::kStep * T::kQueryBytes) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kHeads; ++i) {
+        const typename T::Vector k = T::key(heads[h + i] + at);
+        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1);
+        multiply(i, k);
+      }
+    }
+    if (rest != 0) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kHeads; ++i) {
+        const typename T::Vector k = T::key_n(heads[h + i] + at, rest);
+        prefetcher.ask(1);
+        multiply(i, k);
+      }
+    }
+    store(sums, sum4(acc[0], acc[1], acc[2], acc[3]));
+  }
+}
+
+/// Scores of a quad from its sums of a whole tile: s[i * kDecodeTile + key].
+TESSERA_INLINE void fold_keys(const float* sums, float* s) {
+  constexpr int kKeys = kWidth / kQuad;
+  for (int key = 0; key < kDecodeTile; key += kKeys) {
+    alignas(64) float folded[kKeys][kQuad];
+    store(folded[0], fold_blocks(sums + key * kWidth));
+    for (int i = 0; i < kQuad; ++i) {
+      for (int j = 0; j < kKeys; ++j) s[i * kDecodeTile + key + j] = folded[j][i];
+    }
+  }
+}
+
 /// o[r][0 .. N) += sum over n keys of p[r][j] * V row j, N vectors from byte `offset` of the rows on. `lanes`: how many
 /// elements of them there are (fewer than N kWidth in the last block of a head dimension that is no multiple).
 template <class T, int R, int N, bool kWhole, class Prefetcher>

@@ -355,6 +355,31 @@ TEST_P(Decode, BitsDoNotDependOnLoopsForOneHeadDim) {
   }
 }
 
+// Threads that wait for one another read a key of all heads after the other; a thread that is fast enough stops doing so in
+// the middle of an item.
+TEST_P(Decode, BitsDoNotDependOnHowCrowdedMemoryIs) {
+  for (const int group : {1, 2, 4}) {
+    for (const int head_dim : {128, 72}) {
+      DecodeCase c = base();
+      c.group = group;
+      c.kv_heads = 12;
+      c.dqk = head_dim;
+      c.seqlen_kv = 450;
+      c.left = group == 2 ? 333 : kUnbounded;
+      c.bias = head_dim == 72;
+      const auto want = bits(c);
+      c.kv_source = KvSource::shared_memory;
+      for (const float enough : {0.0f, 1e30f}) {
+        c.crowded_bytes_per_s = enough;
+        for (const Layout layout : {Layout::contiguous, Layout::token_major_pages}) {
+          c.layout = layout;
+          EXPECT_EQ(bits(c), want) << isa << " " << c.name();
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Decode, OneChunkMergedIsOneChunkWritten) {
   for (const bool transformed : {false, true}) {
     DecodeCase c = base();

@@ -47,7 +47,9 @@ struct RunConstants {
   const float* alibi_slopes;               // [num_q_heads] or null
   const float* sink;                       // [num_q_heads] or null; logits as given (not scaled, natural base)
   BiasType bias_type;
-  KvSource kv_source = KvSource::cache;  // how to prefetch, and in which order to read. Never decides bits
+  // How to prefetch, and in which order to read. Never decides bits.
+  KvSource kv_source = KvSource::cache;
+  float crowded_bytes_per_s = 0;  // shared_memory: a thread that gets less waits for others
 };
 
 /// What is the same for every item of one sequence.
