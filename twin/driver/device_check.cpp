@@ -42,6 +42,31 @@ std::vector<Diagnostic> errors_of(const fs::path& file) {
   return out;
 }
 
+using Module = std::map<std::string, IrFunction>;
+using Symbols = std::set<std::string>;
+using Sizes = std::map<std::string, unsigned long long>;
+
+constexpr std::size_t kMostKeys = 32;  // each costs two runs of clang's optimiser, about a second
+
+// Of `before`, what the kernel reaches in another form of the module.
+Symbols reached_in(const Module& module, const std::string& kernel, const Symbols& before) {
+  Symbols out;
+  std::vector<std::string> open = {kernel};
+  while (!open.empty()) {
+    const std::string symbol = open.back();
+    open.pop_back();
+    const auto f = module.find(symbol);
+    if (f == module.end() || before.count(symbol) == 0 || !out.insert(symbol).second) continue;
+    for (const Reference& r : f->second.references) open.push_back(r.symbol);
+  }
+  return out;
+}
+unsigned long long bytes_of(const Sizes& sizes, const Symbols& functions) {
+  unsigned long long bytes = 0;
+  for (const std::string& f : functions) bytes += sizes.count(f) ? sizes.at(f) : 0;
+  return bytes;
+}
+
 class Check {
  public:
   Check(const Options& o, const Unit& unit, const fs::path& source, const std::vector<std::string>& flags,
@@ -78,9 +103,9 @@ class Check {
                                source_.string(), "-o", ir.string()});
     if (execute(o_, calls, {}, messages) != 0) return not_compiled(messages);
     std::map<std::string, std::set<std::string>> reached;
-    for (const Complaint& c : check_calls(read_module(read_file(ir)), include_home().string(), source_line, &reached))
-      found_.insert(c);
-    code_size(ir, name, cache_kib, reached);
+    const Module module = read_module(read_file(ir));
+    for (const Complaint& c : check_calls(module, include_home().string(), source_line, &reached)) found_.insert(c);
+    code_size(ir, module, name, cache_kib, reached);
   }
   void not_compiled(const fs::path& messages) {
     bool explained = false;
@@ -95,26 +120,70 @@ class Check {
       add({unit_.file().string(), 1}, o_.clang + " cannot compile this file, so its kernels are not checked: " + first);
   }
   // Optimised code of this host, instructions of the twin as calls: of about the size that the core's code has.
-  void code_size(const fs::path& ir, const std::string& name, int cache_kib,
-                 const std::map<std::string, std::set<std::string>>& reached) {
-    const fs::path object = work_ / (name + ".o"), table = work_ / (name + ".nm");
-    if (execute(o_, {o_.clang, "-O2", "-w", "-c", ir.string(), "-o", object.string()}, {}, work_ / "size.txt") != 0) return;
-    if (execute(o_, {"nm", "-S", "--defined-only", object.string()}, table, work_ / "size.txt") != 0) return;
-    std::map<std::string, unsigned long long> sizes;
+  bool sizes_of(const fs::path& ir, Sizes* sizes) const {
+    const fs::path object = ir.string() + ".o", table = ir.string() + ".nm";
+    if (execute(o_, {o_.clang, "-O2", "-w", "-c", ir.string(), "-o", object.string()}, {}, work_ / "size.txt") != 0)
+      return false;
+    if (execute(o_, {"nm", "-S", "--defined-only", object.string()}, table, work_ / "size.txt") != 0) return false;
     std::istringstream in(read_file(table));
     for (std::string line; std::getline(in, line);) {
       std::istringstream row(line);
       std::string address, size, kind, symbol;
-      if (row >> address >> size >> kind >> symbol) sizes[symbol] = std::strtoull(size.c_str(), nullptr, 16);
+      if (row >> address >> size >> kind >> symbol) (*sizes)[symbol] = std::strtoull(size.c_str(), nullptr, 16);
     }
+    return true;
+  }
+  // The program of one tiling key: what its branches leave of the module.
+  struct OfKey {
+    Module module;
+    Sizes sizes;
+    bool made = false;
+  };
+  OfKey of_key(const fs::path& ir, const std::string& key) const {
+    OfKey out;
+    const fs::path own = ir.string() + "." + key + ".ll", optimised = own.string() + ".optimised.ll";
+    write_file(own, with_tiling_key(read_file(ir), key));
+    const std::vector<std::string> optimise = {o_.clang,     "-O2",        "-w", "-S",
+                                               "-emit-llvm", own.string(), "-o", optimised.string()};
+    out.made = execute(o_, optimise, {}, work_ / "size.txt") == 0 && sizes_of(own, &out.sizes);
+    if (out.made) out.module = read_module(read_file(optimised));
+    return out;
+  }
+  struct Size {
+    unsigned long long bytes = 0;
+    std::string key;  // "" for all together
+  };
+  // Of the kernel's keys the one with the largest program; `all` if they are not known, too many, or nothing comes of it.
+  Size largest_key(const fs::path& ir, const Module& module, const std::string& kernel, const Symbols& functions,
+                   const Size& all) {
+    Symbols keys;
+    for (const std::string& f : functions) keys.insert(module.at(f).tiling_keys.begin(), module.at(f).tiling_keys.end());
+    if (keys.empty() || keys.count("") != 0 || keys.size() > kMostKeys) return all;
+    Size largest;
+    for (const std::string& key : keys) {
+      const auto [program, fresh] = by_key_.try_emplace(ir.string() + " " + key);
+      if (fresh) program->second = of_key(ir, key);
+      const OfKey& of = program->second;
+      if (!of.made) return all;
+      const Size size = {bytes_of(of.sizes, reached_in(of.module, kernel, functions)), key};
+      if (size.bytes > largest.bytes) largest = size;
+    }
+    return largest;
+  }
+  void code_size(const fs::path& ir, const Module& module, const std::string& name, int cache_kib,
+                 const std::map<std::string, Symbols>& reached) {
+    Sizes sizes;
+    if (!sizes_of(ir, &sizes)) return;
+    const unsigned long long room = static_cast<unsigned long long>(cache_kib) * 1024;
     for (const auto& [kernel, functions] : reached) {
-      unsigned long long bytes = 0;
-      for (const std::string& f : functions) bytes += sizes.count(f) ? sizes[f] : 0;
-      if (bytes <= static_cast<unsigned long long>(cache_kib) * 1024) continue;
+      Size size = {bytes_of(sizes, functions), ""};
+      if (size.bytes > room) size = largest_key(ir, module, kernel, functions, size);
+      if (size.bytes <= room) continue;
       add({unit_.file().string(), 1},
-          "kernel " + readable(kernel) + " is about " + std::to_string(bytes / 1024) +
-              " KiB of code (estimated), the instruction cache of " + (name == "aic" ? "a cube" : "a vector") +
-              " core holds " + std::to_string(cache_kib) + " KiB: unroll and inline less, or split the kernel",
+          "kernel " + readable(kernel) + (size.key.empty() ? "" : " with tiling key " + size.key) + " is about " +
+              std::to_string(size.bytes / 1024) + " KiB of code (estimated), the instruction cache of " +
+              (name == "aic" ? "a cube" : "a vector") + " core holds " + std::to_string(cache_kib) +
+              " KiB: unroll and inline less, or split the kernel",
           false);
     }
   }
@@ -147,6 +216,7 @@ class Check {
   const std::vector<std::string>& flags_;
   const fs::path work_;
   std::set<Complaint> found_;
+  std::map<std::string, OfKey> by_key_;
 };
 
 }  // namespace

@@ -42,6 +42,13 @@ std::string symbol(const std::string& s, std::size_t& at) {
   return s.substr(from, at - from);
 }
 
+// "10" of the argument "i64 noundef 10"; "" if it is no constant.
+std::string constant(const std::string& argument) {
+  const std::string value = argument.substr(argument.rfind(' ') + 1);
+  const bool number = value.find_first_not_of("0123456789", value[0] == '-') == std::string::npos;
+  return number && std::isdigit(static_cast<unsigned char>(value.empty() ? 'x' : value.back())) ? value : "";
+}
+
 // The word stands by itself and is no part of a quoted string or a name.
 bool has_word(const std::string& line, const std::string& word) {
   std::string s;
@@ -138,6 +145,7 @@ class Reader {
       const std::string name = symbol(line, at);
       current_->references.emplace_back(name, debug);
       if (name == "printf") current_->prints.insert(debug);
+      if (name == kIsTilingKey) current_->f.tiling_keys.push_back(constant(after(line.substr(at), "(", ")")));
     }
     if (!debug.empty() && (has_word(line, "double") || has_word(line, "x86_fp80") || has_word(line, "fp128")))
       current_->doubles.push_back(debug);
@@ -194,6 +202,19 @@ class Reader {
 };
 
 }  // namespace
+
+std::string with_tiling_key(const std::string& text, const std::string& key) {
+  const std::string symbol = std::string("@") + kIsTilingKey + "(";
+  std::string out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (begins(line, "declare ") && line.find(symbol) != std::string::npos)
+      line = "define internal zeroext i1 " + symbol + "i64 %key) alwaysinline {\n  %is = icmp eq i64 %key, " + key +
+             "\n  ret i1 %is\n}";
+    out += line + "\n";
+  }
+  return out;
+}
 
 std::map<std::string, IrFunction> read_module(const std::string& text) { return Reader().run(text); }
 

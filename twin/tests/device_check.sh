@@ -106,3 +106,32 @@ if "$twincc" --device-check --clang=/no/such/clang "$dir/passed.asc" -o "$dir/pa
 grep -q "install clang" "$dir/no.txt"
 if "$twincc" --device-check=yes "$dir/passed.asc" 2>"$dir/no.txt"; then exit 1; fi
 grep -q "error, warn or off, not 'yes'" "$dir/no.txt"
+
+# Each tiling key is a program of its own: what counts is the largest, not all together.
+branch() { # file, key, instructions
+  echo "  if (TILING_KEY_IS($2)) {" >>"$1"
+  i=0
+  while [ $i -lt "$3" ]; do
+    echo "  Adds(t, t, $2.$i""f, 64);" >>"$1"
+    i=$((i + 1))
+  done
+  echo '  }' >>"$1"
+}
+{
+  echo "$head"
+  echo 'template <int n> __aicore__ inline void more(LocalTensor<float> t) { Muls(t, t, 1.0f * n, 64); if constexpr (n > 0) more<n - 1>(t); }'
+  echo '__global__ __aicore__ void keys(GM_ADDR x) { (void)x; LocalTensor<float> t(TPosition::VECCALC, 0, 64);'
+} >"$dir/keys.asc"
+cp "$dir/keys.asc" "$dir/large.asc"
+for key in 1 2 3; do branch "$dir/keys.asc" $key 150; done
+branch "$dir/large.asc" 1 150
+branch "$dir/large.asc" 12 100
+echo '  if (TILING_KEY_IS(12)) more<300>(t); }' >>"$dir/large.asc"
+echo '  if (TILING_KEY_IS(4)) more<100>(t); }' >>"$dir/keys.asc"
+"$twincc" -c "$dir/keys.asc" -o "$dir/keys.o" 2>"$dir/keys.txt" && [ ! -s "$dir/keys.txt" ] || { cat "$dir/keys.txt"; exit 1; }
+"$twincc" -c "$dir/large.asc" -o "$dir/large.o" 2>"$dir/large.txt"
+grep -q "large.asc:1: warning: kernel keys(unsigned char\*) with tiling key 12 is about .* KiB of code" "$dir/large.txt" || { cat "$dir/large.txt"; exit 1; }
+# A key that is known at run time only: all together.
+sed 's/TILING_KEY_IS(3)/TILING_KEY_IS(*(__gm__ uint64_t*)x)/' "$dir/keys.asc" >"$dir/unknown.asc"
+"$twincc" -c "$dir/unknown.asc" -o "$dir/unknown.o" 2>"$dir/unknown.txt"
+grep -q "kernel keys(unsigned char\*) is about .* KiB of code" "$dir/unknown.txt" || { cat "$dir/unknown.txt"; exit 1; }

@@ -105,4 +105,19 @@ TEST(DeviceCheck, ReadsAnyText) {
   }
 }
 
+TEST(DeviceCheck, KnowsTheTilingKeysAndTheModuleOfOne) {
+  const std::string text =
+      "declare noundef zeroext i1 @_ZN4twin13is_tiling_keyEy(i64 noundef) #2\n"
+      "define void @_Z1kPh(ptr %0) #0 !dbg !2 {\n  %1 = call noundef zeroext i1 @_ZN4twin13is_tiling_keyEy(i64 noundef 10), "
+      "!dbg !5\n  %2 = call i1 @_ZN4twin13is_tiling_keyEy(i64 -1), !dbg !5\n  %3 = call i1 "
+      "@_ZN4twin13is_tiling_keyEy(i64 noundef %1), !dbg !5\n  ret void\n}\n";
+  const auto module = twincc::read_module(text + kMetadata);
+  EXPECT_EQ(module.at("_Z1kPh").tiling_keys, (std::vector<std::string>{"10", "-1", ""}));
+  const std::string one = twincc::with_tiling_key(text, "10");
+  EXPECT_NE(one.find("define internal zeroext i1 @_ZN4twin13is_tiling_keyEy(i64 %key)"), std::string::npos) << one;
+  EXPECT_NE(one.find("icmp eq i64 %key, 10"), std::string::npos) << one;
+  EXPECT_EQ(one.find("declare"), std::string::npos) << one;
+  EXPECT_EQ(twincc::with_tiling_key("ret void\n", "10"), "ret void\n");
+}
+
 }  // namespace

@@ -30,7 +30,15 @@ using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kern
 #define GET_TILING_DATA_WITH_STRUCT(Struct, name, address) \
   Struct name;                                             \
   ::twin::copy_tiling(&name, address, sizeof name)
+#if defined(TWIN_DEVICE_CHECK)
+// A program is made of each key: the check puts one after another in the place of this function.
+namespace twin {
+bool is_tiling_key(unsigned long long key);
+}
+#define TILING_KEY_IS(key) (::twin::is_tiling_key(key))
+#else
 #define TILING_KEY_IS(key) (::twin::tiling_key() == (key))
+#endif
 
 #define ASCENDC_ASSERT(condition, action) \
   do {                                    \
