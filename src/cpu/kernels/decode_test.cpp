@@ -355,8 +355,7 @@ TEST_P(Decode, BitsDoNotDependOnLoopsForOneHeadDim) {
   }
 }
 
-// Threads that wait for one another read a key of all heads after the other; a thread that is fast enough stops doing so in
-// the middle of an item.
+// Threads that wait for one another read a key of all heads after the other; they find out in the middle of an item.
 TEST_P(Decode, BitsDoNotDependOnHowCrowdedMemoryIs) {
   for (const int group : {1, 2, 4}) {
     for (const int head_dim : {128, 72}) {

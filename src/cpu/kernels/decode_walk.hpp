@@ -64,7 +64,7 @@ RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, 
   const bool line_is_a_product = T::kStep * T::kBytes >= 64;
   if (step.crowded && kRegisters == 32 && in_quads(rows, step.heads())) {
     if (rows == 1) return {1, 2};
-    if (sharing <= 4 && line_is_a_product) return {1, 4};
+    if (sharing <= 4) return {1, line_is_a_product ? 4 : 8};
   }
   if (sharing <= 2) return {4, 4};
   const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
@@ -137,9 +137,7 @@ class ReadOrder {
 class Crowd {
  public:
   explicit Crowd(const RunConstants& constants)
-      : possible_(constants.kv_source == KvSource::shared_memory),
-        now_(possible_),
-        bytes_per_s_(constants.crowded_bytes_per_s) {}
+      : possible_(constants.kv_source == KvSource::shared_memory), bytes_per_s_(constants.crowded_bytes_per_s) {}
 
   bool now() const { return now_; }
 
@@ -156,7 +154,7 @@ class Crowd {
  private:
   static constexpr int kSteps = 4;  // about 25 us
 
-  bool possible_, now_;
+  bool possible_, now_ = false;
   float bytes_per_s_;
   int steps_ = 0;
   std::int64_t bytes_ = 0, since_ = 0;
