@@ -26,7 +26,7 @@ flags=$(sed -n '/^## From nothing/,/^## Options/p' "$page" | grep -o '`SetFlag<H
 sed -i -e "10a $flags" -e "11a $(echo "$flags" | sed 's/MTE2_V/V_MTE3/g')" scale.asc
 "$twincc" --device-check=off scale.asc -o scale
 ./scale >repaired.txt 2>&1
-if [ -s repaired.txt ]; then cat repaired.txt; exit 1; fi
+if grep -v 'WARNING: ASan does' repaired.txt; then exit 1; fi # nothing, but what a sanitizer says of fibers
 TWIN=timing ./scale >timing.txt 2>&1
 check timing.txt 3
 sed -n '/^\[mine/,/^```/p' "$(dirname "$page")/twin_extend.md" | grep -v '^```' >mine.device

@@ -21,7 +21,7 @@ refuses "the launch passes another number of arguments" "} void f() { k<<<1, nul
 refuses "<lib/no_such_part.h> of the vendor is not in the twin" "
 #include \"lib/no_such_part.h\"
 "
-refuses "Matmul: A and B are half, bfloat16_t, float or int8_t" "} 
+refuses "Matmul: A and B are half, bfloat16_t, float, int8_t or int4b_t" "} 
 #include \"lib/matmul_intf.h\"
 void f() { using I = matmul::MatmulType<AscendC::TPosition::GM, CubeFormat::ND, int32_t>; matmul::Matmul<I, I, I> m;"
 refuses "TSCM and CO1 are not covered" "} 
