@@ -53,6 +53,22 @@ GlobalTensor<T> global(GM_ADDR p) {
 }
 
 // ---- batches ----
+// Products of m × k matrices with n × k ones, each of which serves two.
+struct PairedBatch {
+  int products, m, n, k;
+};
+template <class C>
+void expect_products(const PairedBatch& p, const std::vector<half>& a, const std::vector<half>& b, const C& c) {
+  for (int q = 0; q < p.products; ++q) {
+    for (int r = 0; r < p.m; ++r) {
+      for (int j = 0; j < p.n; ++j) {
+        float sum = 0;
+        for (int i = 0; i < p.k; ++i) sum += float(a[(q * p.m + r) * p.k + i]) * float(b[(q / 2 * p.n + j) * p.k + i]);
+        ASSERT_EQ(c[(q * p.m + r) * p.n + j], sum) << q << ", " << r << ", " << j;
+      }
+    }
+  }
+}
 void batches(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR c, TCubeTiling t) {
   TPipe pipe;
   Matmul<In<half, false, LayoutMode::NORMAL>, In<half, true, LayoutMode::NORMAL>, In<float, false, LayoutMode::NORMAL>> mm;
@@ -66,15 +82,7 @@ TEST(MatmulBatch, FewerMatricesServeSeveralProducts) {
   constexpr int kM = 40, kN = 24, kK = 48;
   const auto a = numbers(4 * kM * kK, 1), b = numbers(2 * kN * kK, 2);
   const auto c = run<batches>(a, b, a, 4 * kM * kN, tiling(kM, kN, kK));
-  for (int q = 0; q < 4; ++q) {
-    for (int r = 0; r < kM; ++r) {
-      for (int j = 0; j < kN; ++j) {
-        float sum = 0;
-        for (int k = 0; k < kK; ++k) sum += float(a[(q * kM + r) * kK + k]) * float(b[(q / 2 * kN + j) * kK + k]);
-        ASSERT_EQ(c[(q * kM + r) * kN + j], sum) << q << ", " << r << ", " << j;
-      }
-    }
-  }
+  expect_products({4, kM, kN, kK}, a, b, c);
 }
 // Three batches of two products by one call; half of the results through UB, half from the workspace.
 enum class Fetch { Sync, Async, Waited };
@@ -116,15 +124,7 @@ void check_batches_of_batches() {
   constexpr int kM = 40, kN = 24, kK = 48;
   const auto a = numbers(6 * kM * kK, 1), b = numbers(3 * kN * kK, 2);
   const auto c = run<batches_of_batches<kFetch>>(a, b, a, 12 * kM * kN, tiling(kM, kN, kK));
-  for (int q = 0; q < 6; ++q) {
-    for (int r = 0; r < kM; ++r) {
-      for (int j = 0; j < kN; ++j) {
-        float sum = 0;
-        for (int k = 0; k < kK; ++k) sum += float(a[(q * kM + r) * kK + k]) * float(b[(q / 2 * kN + j) * kK + k]);
-        ASSERT_EQ(c[(q * kM + r) * kN + j], sum) << q << ", " << r << ", " << j;
-      }
-    }
-  }
+  expect_products({6, kM, kN, kK}, a, b, c);
 }
 TEST(MatmulBatch, SeveralBatchesByOneCall) {
   check_batches_of_batches<Fetch::Sync>();

@@ -179,7 +179,7 @@ TESSERA_INLINE void in_runs(const Step& step, Rows rows, int run, const Part& pa
 /// From DRAM the first block, which waits for the rows, reads 2 to 6 points slower so, at whatever distance and pace it
 /// asks.
 template <class T, bool kTransformed, Ask kAsk, int kDim>
-void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOrder& order, int first, int size) {
+void step_rows(const Walk& walk, const Step& step, const ReadOrder& order, int first, int size) {
   const RunConstants& constants = walk.constants;
   const State& state = walk.state;
   StepRows<T, kTransformed> rows;
@@ -189,6 +189,7 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
   const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
     return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
   };
+  const RunLengths runs = step.runs;
   const bool short_runs = runs.k > 1 && runs.k < kFold;
   const auto qk = [&](int key, int h, Rows keys, int n) __attribute__((always_inline)) {
     in_blocks(
@@ -263,20 +264,22 @@ void step_rows(const Walk& walk, const Step& step, RunLengths runs, const ReadOr
   trace_end(walk.lane, TraceStage::pv, walk.item.index, t);
 }
 
+/// Of the longer of K's and V's.
+template <class T>
+int row_bytes(const RunConstants& constants) {
+  return (constants.dqk > constants.dv ? constants.dqk : constants.dv) * T::kBytes;
+}
+
 template <class T, bool kTransformed, int kDim>
 void do_step(const Walk& walk, const Step& step, const Step& next) {
-  const Sequence& sequence = *walk.item.sequence;
-  const int row_bytes = (walk.constants.dqk > walk.constants.dv ? walk.constants.dqk : walk.constants.dv) * T::kBytes;
-  const auto lengths = [&](const Step& of) { return run_lengths<T>(walk.constants, sequence, walk.rows, row_bytes, of); };
-  const RunLengths runs = lengths(step);
-  const ReadOrder order(sequence, step, runs, next, lengths(next), ahead_of(row_bytes, next));
+  const ReadOrder order(*walk.item.sequence, step, next, ahead_of(row_bytes<T>(walk.constants), next));
   const int rows = static_cast<int>(walk.rows);
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;
     if (walk.constants.kv_source != KvSource::cache) {
-      step_rows<T, kTransformed, Ask::twice, kDim>(walk, step, runs, order, first, size);
+      step_rows<T, kTransformed, Ask::twice, kDim>(walk, step, order, first, size);
     } else {
-      step_rows<T, kTransformed, Ask::once, kDim>(walk, step, runs, order, first, size);
+      step_rows<T, kTransformed, Ask::once, kDim>(walk, step, order, first, size);
     }
   }
 }
@@ -307,18 +310,23 @@ void walk_tiles(Walk& walk) {
   prefetch_first<T>(walk, step);
   begin_rows<T>(walk);
   Crowd crowd(constants);
-  step.crowded = crowd.now();
+  const auto lengths = [&](const Step& of) {
+    return run_lengths<T>(constants, sequence, walk.rows, row_bytes<T>(constants), of, crowd.now());
+  };
+  step.runs = lengths(step);
   const std::int64_t bytes_a_head = std::int64_t{kDecodeTile} * (constants.dqk + constants.dv) * T::kBytes;
   for (;;) {
     Step next = order.after(step);
-    next.crowded = crowd.now();
     const bool last = next.key >= range.end;
     if (last) {
       next = step;  // a prefetch of what is there costs a load
-    } else if (next.key != step.key) {
-      TileRows& rows = step.tile == &tiles[0] ? tiles[1] : tiles[0];
-      next.n = find_rows(constants, sequence, next.key, range.end, rows);
-      next.tile = &rows;
+    } else {
+      if (next.key != step.key) {
+        TileRows& rows = step.tile == &tiles[0] ? tiles[1] : tiles[0];
+        next.n = find_rows(constants, sequence, next.key, range.end, rows);
+        next.tile = &rows;
+      }
+      next.runs = lengths(next);
     }
     if (walk.units.transformed) {
       do_step<T, true, 0>(walk, step, next);

@@ -18,13 +18,22 @@ struct TileRows {
   const std::byte* v[kDecodeTile];
 };
 
+/// Rows of K or of V of one head that are read in one go. Where the rows of a head lie side by side, all of a tile. Where
+/// those of a key do, few: then memory is read nearly in order, and 32 rows that are 2 KB apart would fall into 8 of L1's 64
+/// sets. k = 1 is memory's own order, a key of all heads after the other (scores_of_key). V in runs of n keys loads and
+/// stores O once for each n: what order gains pays for it where few rows of query heads share a row, and where several
+/// cores wait for the same memory.
+struct RunLengths {
+  int k, v;  // 1, 2 or multiples of 4
+};
+
 /// A step of the walk: some kv heads against one tile. K of all its heads is read first, then V of all, run by run.
 struct Step {
   std::int64_t key;  // of the tile's first
   int n;             // keys of the tile
   int head_begin, head_end;
-  bool crowded;  // Crowd::now(), when the step was made
   const TileRows* tile;
+  RunLengths runs;
 
   int heads() const { return head_end - head_begin; }
 };
@@ -42,27 +51,19 @@ TESSERA_INLINE int find_rows(const RunConstants& constants, const Sequence& sequ
   return n;
 }
 
-/// Rows of K or of V of one head that are read in one go. Where the rows of a head lie side by side, all of a tile. Where
-/// those of a key do, few: then memory is read nearly in order, and 32 rows that are 2 KB apart would fall into 8 of L1's 64
-/// sets. k = 1 is memory's own order, a key of all heads after the other (scores_of_key). V in runs of n keys loads and
-/// stores O once for each n: what order gains pays for it where few rows of query heads share a row, and where several
-/// cores wait for the same memory.
-struct RunLengths {
-  int k, v;  // 1, 2 or multiples of 4
-};
-
 inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a multiple, share their sets
 
-/// `rows`: of query heads, a kv head. Of the run's input type T counts only what a line of it costs.
+/// `rows`: of query heads, a kv head. Of the run's input type T counts only what a line of it costs. `crowded`:
+/// Crowd::now().
 template <class T>
 RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows, int row_bytes,
-                       const Step& step) {
+                       const Step& step, bool crowded) {
   const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
   if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
   if (constants.kv_source == KvSource::cache) return {16, 16};
   const std::int64_t sharing = rows * 256 / row_bytes;
   const bool line_is_a_product = T::kStep * T::kBytes >= 64;
-  if (step.crowded && kRegisters == 32 && in_quads(rows, step.heads())) {
+  if (crowded && kRegisters == 32 && in_quads(rows, step.heads())) {
     if (rows == 1) return {1, 2};
     if (sharing <= 4) return {1, line_is_a_product ? 4 : 8};
   }
@@ -87,14 +88,14 @@ inline Ahead ahead_of(std::int64_t row_bytes, const Step& next) {
 /// The rows of a step in the order in which they are read, K and then V, run by run, and the first of the next step's.
 class ReadOrder {
  public:
-  ReadOrder(const Sequence& sequence, const Step& step, RunLengths runs, const Step& next, RunLengths next_runs, Ahead ahead)
+  ReadOrder(const Sequence& sequence, const Step& step, const Step& next, Ahead ahead)
       : ahead_(ahead), values_(step.heads() * kDecodeTile) {
-    const auto append_step = [&](const Step& of, RunLengths lengths, int count, const std::byte** out) {
+    const auto append_step = [&](const Step& of, int count, const std::byte** out) {
       const int keys = of.heads() * kDecodeTile;
-      out = append(of.tile->k, of, sequence.k.stride_head, lengths.k, count < keys ? count : keys, out);
-      return append(of.tile->v, of, sequence.v.stride_head, lengths.v, count - keys, out);
+      out = append(of.tile->k, of, sequence.k.stride_head, of.runs.k, count < keys ? count : keys, out);
+      return append(of.tile->v, of, sequence.v.stride_head, of.runs.v, count - keys, out);
     };
-    append_step(next, next_runs, ahead.far, append_step(step, runs, 2 * values_, rows_));
+    append_step(next, ahead.far, append_step(step, 2 * values_, rows_));
   }
 
   Ahead ahead() const { return ahead_; }
@@ -175,7 +176,7 @@ class Order {
     }
   }
 
-  Step first() const { return {block_, 0, begin_, last_head(begin_), false, nullptr}; }
+  Step first() const { return {block_, 0, begin_, last_head(begin_), nullptr, {}}; }
   Step after(Step step) {
     step.key += kDecodeTile;
     if (step.key < keys_end_ && step.key < block_ + keys_) return step;

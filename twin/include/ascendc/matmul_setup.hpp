@@ -128,19 +128,13 @@ class MatmulSetup {
   TWIN_API void SetTensorB(const GlobalTensor<SrcBT>& gm, bool isTransposeB = false) { set(s_.b, gm.view(), isTransposeB); }
   TWIN_API void SetTensorA(const LocalTensor<SrcT>& leftMatrix, bool isTransposeA = false, Site site = Site::here()) {
     set(s_.a, leftMatrix.view(), isTransposeA);
-    if (in_l1(A_TYPE::pos))
-      s_.a.in_l1 = true;
-    else
-      stage(s_.a, 0, s_.m, s_.k, A_TYPE::format == CubeFormat::NZ, site);
+    place<A_TYPE>(s_.a, 0, s_.m, s_.k, site);
     s_.org_m = s_.m;
     s_.org_ka = s_.k;
   }
   TWIN_API void SetTensorB(const LocalTensor<SrcBT>& rightMatrix, bool isTransposeB = false, Site site = Site::here()) {
     set(s_.b, rightMatrix.view(), isTransposeB);
-    if (in_l1(B_TYPE::pos))
-      s_.b.in_l1 = true;
-    else
-      stage(s_.b, 1, s_.k, s_.n, B_TYPE::format == CubeFormat::NZ, site);
+    place<B_TYPE>(s_.b, 1, s_.k, s_.n, site);
     s_.org_n = s_.n;
     s_.org_kb = s_.k;
   }
@@ -190,6 +184,13 @@ class MatmulSetup {
     next_ = 0;
   }
   // Nz: rows are multiples of 16, columns of C0.
+  template <class TYPE>
+  void place(::twin::MatmulOperand& operand, int which, std::int32_t rows, std::int32_t columns, Site site) {
+    if (in_l1(TYPE::pos))
+      operand.in_l1 = true;
+    else
+      stage(operand, which, rows, columns, TYPE::format == CubeFormat::NZ, site);
+  }
   void stage(::twin::MatmulOperand& operand, int which, std::int32_t rows, std::int32_t columns, bool nz, Site site) {
     std::uint64_t count = static_cast<std::uint64_t>(rows) * columns;
     if (nz) {
