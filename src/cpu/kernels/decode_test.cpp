@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cpu/kernels/crowd.hpp"
 #include "cpu/kernels/decode_case_test.hpp"
 
 namespace tessera::cpu {
@@ -377,6 +378,26 @@ TEST_P(Decode, BitsDoNotDependOnHowCrowdedMemoryIs) {
       }
     }
   }
+}
+
+TEST(Crowd, IsWhatGetsLessThanOneCoreWould) {
+  const auto after_some_steps = [](KvSource source, float enough) {
+    RunConstants constants = {};
+    constants.kv_source = source;
+    constants.crowded_bytes_per_s = enough;
+    Crowd crowd(constants);
+    EXPECT_FALSE(crowd.now());
+    for (int step = 0; step < 9; ++step) {
+      const std::int64_t begin = monotonic_ns();
+      while (monotonic_ns() < begin + 1000) continue;
+      crowd.read(1 << 17);
+    }
+    return crowd.now();
+  };
+  EXPECT_TRUE(after_some_steps(KvSource::shared_memory, 1e30f));
+  EXPECT_FALSE(after_some_steps(KvSource::shared_memory, 0));
+  EXPECT_FALSE(after_some_steps(KvSource::memory, 1e30f));
+  EXPECT_FALSE(after_some_steps(KvSource::cache, 1e30f));
 }
 
 TEST_P(Decode, OneChunkMergedIsOneChunkWritten) {
