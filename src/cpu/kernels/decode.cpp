@@ -93,20 +93,21 @@ void begin_rows(const Walk& walk) {
   }
 }
 
-/// Rows [first, first + size) of a kv head: blocks of nearly equal size, 7 rows are 4 + 3, 5 are 3 + 2.
+/// call(row, block) for rows [first, first + size) of a kv head, in blocks of nearly equal size: 7 rows are 4 + 3.
 template <class Call>
 TESSERA_INLINE void in_blocks(int first, int size, const Call& call) {
-  for (int blocks = (size + kMaxRows - 1) / kMaxRows; blocks > 0; --blocks) {
-    const int rows = (size + blocks - 1) / blocks;
+  const int blocks = (size + kMaxRows - 1) / kMaxRows;
+  for (int block = 0; block < blocks; ++block) {
+    const int rows = (size + blocks - block - 1) / (blocks - block);
     if (rows == 1) {
-      call.template operator()<1>(first);
+      call.template operator()<1>(first, block);
     } else if (rows == 2) {
-      call.template operator()<2>(first);
+      call.template operator()<2>(first, block);
     } else if constexpr (kMaxRows > 2) {
       if (rows == 3) {
-        call.template operator()<3>(first);
+        call.template operator()<3>(first, block);
       } else {
-        call.template operator()<4>(first);
+        call.template operator()<4>(first, block);
       }
     }
     first += rows;
@@ -163,7 +164,7 @@ void seen_values(const Walk& walk, std::uint64_t seen, Rows values, int n, const
   if ((seen & low_bits(n)) == 0) return;
   const std::byte* rows[kDecodeTile];
   for (int j = 0; j < n; ++j) rows[j] = (seen >> j & 1) != 0 ? values[j] : kNoValues;
-  all_values<T, 1, Ask::never, 0>(p, rows, {}, n, walk.constants.dv, o, walk.state.o_stride);
+  all_values<T, 1, Ask::never, 0, 1>(p, rows, {}, n, walk.constants.dv, o, walk.state.o_stride);
 }
 
 /// part(key, head, rows, n) for each run of a step: n keys from `key` on, whose rows stand at `rows`.
@@ -174,35 +175,62 @@ TESSERA_INLINE void in_runs(const Step& step, Rows rows, int run, const Part& pa
   }
 }
 
-/// Rows [first, first + size) of each head of the step; kAsk: whether K and V ahead are still to be asked for. kDim: the
-/// head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come from a cache.
-/// From DRAM the first block, which waits for the rows, reads 2 to 6 points slower so, at whatever distance and pace it
-/// asks.
+/// The products for a block of R rows that asks for one of so many parts of what is ahead, or (parts = 0) for nothing.
+/// kDim: the head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come
+/// from a cache. A single block, which waits for DRAM at each row, reads 2 to 6 points slower so, at whatever distance and
+/// pace it asks.
+template <class T, int R, bool kShort, Ask kAsk, int kDim>
+TESSERA_INLINE auto scores_of(int parts) {
+  constexpr int kAloneDim = kAsk == Ask::twice ? 0 : kDim;
+  if constexpr (R >= kMaxRows - 1) {
+    if (parts == 4) return scores<T, R, kShort, kAsk, kDim, 4>;
+  }
+  if constexpr (R >= kMaxRows / 2) {
+    if (parts == 2) return scores<T, R, kShort, kAsk, kDim, 2>;
+  }
+  if (parts == 1) return scores<T, R, kShort, kAsk, kAloneDim, 1>;
+  return scores<T, R, kShort, Ask::never, kDim, 1>;
+}
+
+template <class T, int R, Ask kAsk, int kDim>
+TESSERA_INLINE auto values_of(int parts) {
+  constexpr int kAloneDim = kAsk == Ask::twice ? 0 : kDim;
+  if constexpr (R >= kMaxRows - 1) {
+    if (parts == 4) return all_values<T, R, kAsk, kDim, 4>;
+  }
+  if constexpr (R >= kMaxRows / 2) {
+    if (parts == 2) return all_values<T, R, kAsk, kDim, 2>;
+  }
+  if (parts == 1) return all_values<T, R, kAsk, kAloneDim, 1>;
+  return all_values<T, R, Ask::never, kDim, 1>;
+}
+
+/// Rows [first, first + size) of each head of the step; kAsk: how often K and V ahead are asked for. kDim as above.
 template <class T, bool kTransformed, Ask kAsk, int kDim>
 void step_rows(const Walk& walk, const Step& step, const ReadOrder& order, int first, int size) {
   const RunConstants& constants = walk.constants;
   const State& state = walk.state;
   StepRows<T, kTransformed> rows;
   constexpr std::ptrdiff_t kWeightStride = StepRows<T, kTransformed>::kWeightStride;
-  constexpr int kFirstDim = kAsk == Ask::twice ? 0 : kDim;
   const bool whole = !kTransformed && step.key >= walk.seen_by_all.begin && step.key + kDecodeTile <= walk.seen_by_all.end;
   const auto state_row = [&](int h, int r) __attribute__((always_inline)) {
     return (step.head_begin + h - walk.item.kv_head_begin) * walk.rows + r;
   };
   const RunLengths runs = step.runs;
   const bool short_runs = runs.k > 1 && runs.k < kFold;
+  const int blocks = (size + kMaxRows - 1) / kMaxRows, parts = blocks >= 4 ? 4 : blocks >= 2 ? 2 : 1;
+  const auto parts_for = [&](int block) __attribute__((always_inline)) { return block < parts ? parts : 0; };
   const auto qk = [&](int key, int h, Rows keys, int n) __attribute__((always_inline)) {
     in_blocks(
-        first, size, [&]<int R>(int r) __attribute__((always_inline)) {
+        first, size, [&]<int R>(int r, int block) __attribute__((always_inline)) {
           const int x = h * size + r - first;
           const std::byte* q = state.q + state_row(h, r) * state.q_stride;
           if (short_runs) {
-            const auto products = r == first ? scores<T, R, true, kAsk, 0> : scores<T, R, true, Ask::never, 0>;
-            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk,
-                     rows.sums + x * kSumStride + key / 4 * kWidth);
+            scores_of<T, R, true, kAsk, 0>(parts_for(block))(q, state.q_stride, keys, order.ahead(block), n, constants.dqk,
+                                                             rows.sums + x * kSumStride + key / 4 * kWidth);
           } else {
-            const auto products = r == first ? scores<T, R, false, kAsk, kFirstDim> : scores<T, R, false, Ask::never, kDim>;
-            products(q, state.q_stride, keys, order.ahead(), n, constants.dqk, rows.s + x * kDecodeTile + key);
+            scores_of<T, R, false, kAsk, kDim>(parts_for(block))(q, state.q_stride, keys, order.ahead(block), n,
+                                                                 constants.dqk, rows.s + x * kDecodeTile + key);
           }
         });
   };
@@ -210,10 +238,10 @@ void step_rows(const Walk& walk, const Step& step, const ReadOrder& order, int f
     const std::byte* p = rows.p + h * size * kWeightStride + key * T::kWeightBytes;
     if (whole || rows.whole) {
       in_blocks(
-          first, size, [&]<int R>(int r) __attribute__((always_inline)) {
-            const auto products = r == first ? all_values<T, R, kAsk, kFirstDim> : all_values<T, R, Ask::never, kDim>;
-            products(p + (r - first) * kWeightStride, values, order.ahead(), n, constants.dv,
-                     state.o + state_row(h, r) * state.o_stride, state.o_stride);
+          first, size, [&]<int R>(int r, int block) __attribute__((always_inline)) {
+            values_of<T, R, kAsk, kDim>(parts_for(block))(p + (r - first) * kWeightStride, values, order.ahead(block), n,
+                                                          constants.dv, state.o + state_row(h, r) * state.o_stride,
+                                                          state.o_stride);
           });
     } else {
       for (int r = 0; r < size; ++r) {
@@ -231,7 +259,7 @@ void step_rows(const Walk& walk, const Step& step, const ReadOrder& order, int f
                           : size == 2 ? scores_of_key<T, 2, kAsk>
                                       : scores_of_key<T, 4, kAsk>;
     for (int key = 0; key < kDecodeTile; ++key) {
-      products(q, state.q_stride, order.keys() + key * step.heads(), order.ahead(), step.heads(), constants.dqk,
+      products(q, state.q_stride, order.keys() + key * step.heads(), order.ahead(0), step.heads(), constants.dqk,
                rows.sums + key * kWidth);
     }
     for (int x = 0; x < step.heads() * size; x += kQuad) fold_keys(rows.sums + x * kSumStride, rows.s + x * kDecodeTile);

@@ -20,31 +20,40 @@ inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 /// Addresses of rows of K or of V in the order in which they are read; Ahead::far more can be read from after the last.
 using Rows = const std::byte* const*;
 
-/// How far ahead lines are asked for, in rows.
+/// How far ahead lines are asked for, in rows, and which share of them by this call: blocks of query rows that read the same
+/// rows of a run ask for equal parts of what is ahead, so that memory has work all the time.
 struct Ahead {
   int far, near;
+  int part = 0;
 };
 
 /// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
 /// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, far and near. From
-/// L3 once is enough. Rows that an earlier block of query rows has read are in L1.
+/// L3 once is enough.
 enum class Ask { never, once, twice };
 
 /// Prefetches what is to be read after these rows, line by line in the order of addresses, in whatever order these are read:
 /// the hardware's own prefetchers follow them. kRowBytes: of a row, whole lines, or 0 where only the run knows them.
-/// Where the compiler does, a line costs its prefetch and nothing else.
-template <Ask kAsk, int kRowBytes>
+/// Where the compiler does, a line costs its prefetch and nothing else. kParts: of the rows, Ahead::part is one.
+template <Ask kAsk, int kRowBytes, int kParts>
 class Prefetcher {
  public:
   __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes, Ahead ahead)
-      : rows_(rows),
+      : rows_(rows + num_rows / kParts * ahead.part),
         last_(rows + num_rows - 1),
         bytes_(kKnown ? kRowBytes : row_bytes),
         ahead_(kKnown ? Ahead{ahead.far - 1, ahead.near - 1} : ahead) {}
 
-  /// The next `lines` lines.
-  __attribute__((always_inline)) void ask(int lines) {
+  /// Of the next `lines` lines, which are the step-th so many, this part's share.
+  __attribute__((always_inline)) void ask(int lines, int step) {
     if constexpr (kAsk == Ask::never) return;
+    if (lines >= kParts) {
+      lines /= kParts;
+    } else if (step % (kParts / lines) != 0) {
+      return;
+    } else {
+      lines = 1;
+    }
 #pragma GCC unroll 16
     for (int i = 0; i < lines; ++i) {
       if (at_ >= bytes_) {
@@ -71,8 +80,8 @@ inline constexpr int kSumStride = kDecodeTile / 4 * kWidth;
 
 /// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * kDecodeTile + j].
 /// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row. kDim: the head
-/// dimension, or 0 where only the run knows it (dqk).
-template <class T, int R, bool kShort, Ask kAsk, int kDim>
+/// dimension, or 0 where only the run knows it (dqk). kParts: see Ahead.
+template <class T, int R, bool kShort, Ask kAsk, int kDim, int kParts>
 __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, Ahead ahead, int num_keys,
                                       int dqk, float* s) {
   constexpr std::ptrdiff_t s_stride = kShort ? kSumStride : kDecodeTile;
@@ -82,7 +91,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
   constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
   num_keys = kShort ? kKeys : round_up(num_keys, kFold);
-  Prefetcher<kAsk, kDim * T::kBytes> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes, ahead);
+  Prefetcher<kAsk, kDim * T::kBytes, kParts> prefetcher(keys, num_keys, std::int64_t{dqk} * T::kBytes, ahead);
   for (int first = 0; first < num_keys; first += kKeys) {
     const std::byte* const* k_rows = keys + first;
     F acc[R][kKeys];
@@ -97,7 +106,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
         const typename T::Vector k = T::key(k_rows[j] + at);
-        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1);
+        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1, j);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -114,7 +123,7 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) {
         const typename T::Vector k = T::key_n(k_rows[j] + at, rest);
-        prefetcher.ask(1);
+        prefetcher.ask(1, j);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][j] = T::multiply_add(T::query(q_at + r * q_stride), k, acc[r][j]);
       }
@@ -151,7 +160,7 @@ __attribute__((noinline)) void scores_of_key(const std::byte* q, std::ptrdiff_t 
                                              int num_heads, int dqk, float* sums) {
   constexpr int kHeads = kQuad / R, kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;
-  Prefetcher<kAsk, 0> prefetcher(heads, num_heads, std::int64_t{dqk} * T::kBytes, ahead);
+  Prefetcher<kAsk, 0, 1> prefetcher(heads, num_heads, std::int64_t{dqk} * T::kBytes, ahead);
   for (int h = 0; h < num_heads; h += kHeads, q += kQuad * q_stride, sums += kDecodeTile * kWidth) {
     F acc[kQuad] = {zero(), zero(), zero(), zero()};
     std::int64_t at = 0;
@@ -164,7 +173,7 @@ __attribute__((noinline)) void scores_of_key(const std::byte* q, std::ptrdiff_t 
 #pragma GCC unroll 4
       for (int i = 0; i < kHeads; ++i) {
         const typename T::Vector k = T::key(heads[h + i] + at);
-        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1);
+        if (kStepBytes == 64 || at % 64 == 0) prefetcher.ask(1, 0);
         multiply(i, k);
       }
     }
@@ -172,7 +181,7 @@ __attribute__((noinline)) void scores_of_key(const std::byte* q, std::ptrdiff_t 
 #pragma GCC unroll 4
       for (int i = 0; i < kHeads; ++i) {
         const typename T::Vector k = T::key_n(heads[h + i] + at, rest);
-        prefetcher.ask(1);
+        prefetcher.ask(1, 0);
         multiply(i, k);
       }
     }
@@ -228,7 +237,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
     int j = 0;
     for (; j + 2 <= n; j += 2) {
       pair(j, true);
-      prefetcher.ask((2 * N * kWidth * 2 + 63) / 64);
+      prefetcher.ask((2 * N * kWidth * 2 + 63) / 64, j / 2);
     }
     if (j < n) pair(j, false);
   } else
@@ -248,7 +257,7 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][v] = fma(weight[r], value, acc[r][v]);
       }
-      prefetcher.ask((N * kWidth * T::kBytes + 63) / 64);
+      prefetcher.ask((N * kWidth * T::kBytes + 63) / 64, j);
     }
   }
 #pragma GCC unroll 16
@@ -258,8 +267,8 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
   }
 }
 
-/// The same over the whole head dimension, block by block; kDim as above.
-template <class T, int R, Ask kAsk, int kDim>
+/// The same over the whole head dimension, block by block; kDim and kParts as above.
+template <class T, int R, Ask kAsk, int kDim, int kParts>
 __attribute__((noinline)) void all_values(const std::byte* p, Rows rows, Ahead ahead, int n, int dv, float* o,
                                           std::ptrdiff_t o_stride) {
   constexpr std::ptrdiff_t p_stride = kDecodeTile * T::kWeightBytes;
@@ -267,7 +276,7 @@ __attribute__((noinline)) void all_values(const std::byte* p, Rows rows, Ahead a
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
   constexpr int kLast = T::kPairs ? 2 : 1;
   int at = 0;
-  Prefetcher<kAsk, kDim * T::kBytes> prefetcher(rows, n, std::int64_t{dv} * T::kBytes, ahead);
+  Prefetcher<kAsk, kDim * T::kBytes, kParts> prefetcher(rows, n, std::int64_t{dv} * T::kBytes, ahead);
   const auto part = [&]<int N, bool kWhole>() __attribute__((always_inline)) {
     const std::int64_t bytes = std::int64_t{at} * T::kBytes;
     values<T, R, N, kWhole>(p, p_stride, rows, bytes, prefetcher, n, dv - at, o + at, o_stride);

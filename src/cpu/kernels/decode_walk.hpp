@@ -98,7 +98,7 @@ class ReadOrder {
     append_step(next, ahead.far, append_step(step, 2 * values_, rows_));
   }
 
-  Ahead ahead() const { return ahead_; }
+  Ahead ahead(int part) const { return {ahead_.far, ahead_.near, part}; }
   Rows keys() const { return rows_; }
   Rows values() const { return rows_ + values_; }
 
