@@ -62,6 +62,27 @@ TEST(Masks, WindowShorterThanThePrompt) {
   }
 }
 
+// Some queries see keys of a chunk that others have left behind, or do not reach yet.
+TEST(Masks, WindowsPassTheBordersOfChunks) {
+  for (const std::string window : {"win7,0", "win3,3", "win0,9", "causal win20,0", "win-1,4"}) {
+    for (const int sq : {2, 3, 5, 8, 20}) {
+      for (int skv = 33; skv <= 75; skv += 3) {
+        const Problem problem =
+            parse("f32 hq2 hkv1 d8 kvchunk32 " + window + " sq" + std::to_string(sq) + " skv" + std::to_string(skv));
+        expect_answer(Instance(problem, Values{}), [&](auto, auto, std::int64_t i) {
+          const std::int64_t at = i + skv - sq;
+          const std::int64_t begin = problem.window_left < 0 ? 0 : std::max<std::int64_t>(at - problem.window_left, 0);
+          return mean_of_tokens(begin, std::min<std::int64_t>(at + (problem.causal ? 0 : problem.window_right) + 1, skv));
+        });
+      }
+    }
+  }
+  for (const DType dtype : kDTypes) {  // chunks as the planner cuts them
+    expect_answer(Instance(parse(dtype, "hq1 d4 sq6 skv1044 causal win19,0"), Values{}),
+                  [](auto, auto, std::int64_t i) { return mean_of_tokens(i + 1019, i + 1039); });
+  }
+}
+
 TEST(Masks, ManyCausalBlocks) {
   expect_answer(Instance(parse("f32 hq1 d2 sq4100 skv4100 causal"), Values{}),
                 [](auto, auto, std::int64_t i) { return mean_of_tokens(0, i + 1); });

@@ -30,10 +30,15 @@ TESSERA_INLINE KeyRange visible_keys(const RunConstants& constants, const Sequen
   return begin < end ? KeyRange{begin, end} : KeyRange{key_begin, key_begin};
 }
 
-/// Keys of [key_begin, key_end) that one query sees.
+/// Keys of [key_begin, key_end) that one query sees. Where it sees none, the range stands at the end at which its keys would
+/// follow, so that the ranges of ascending queries ascend: keys that all of several queries see begin with the last one's
+/// range and end with the first one's.
 TESSERA_INLINE KeyRange visible_keys(const RunConstants& constants, const Sequence& sequence, std::int64_t query,
                                      std::int64_t key_begin, std::int64_t key_end) {
-  return visible_keys(constants, sequence, query, query + 1, key_begin, key_end);
+  const KeyRange range = visible_keys(constants, sequence, query, query + 1, key_begin, key_end);
+  const std::int64_t limit = key_end < sequence.seqlen_kv ? key_end : sequence.seqlen_kv;
+  const bool follow = query + sequence.position_offset - constants.window_left >= limit;
+  return empty(range) && follow ? KeyRange{limit, limit} : range;
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME
