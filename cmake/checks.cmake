@@ -31,6 +31,9 @@ foreach(isa ${TESSERA_ISAS})
            COMMAND_EXPAND_LISTS)
 endforeach()
 
+add_test(NAME Symbols.NothingFollowsTheLocale
+         COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_locale_symbols.py ${CMAKE_NM} $<TARGET_FILE:tessera>)
+
 if(TARGET example_attention)
   add_test(NAME Readme.ExampleAndLinksAreRight
            COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_readme.py $<TARGET_FILE:example_attention>)

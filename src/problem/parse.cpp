@@ -50,6 +50,12 @@ enum class Kind {
   count
 };
 
+/// A token in quotes, as a message shows it.
+std::string quoted(std::string_view token) {
+  constexpr std::size_t kMost = 64;
+  return "'" + std::string(token.substr(0, kMost)) + (token.size() > kMost ? "..." : "") + "'";
+}
+
 template <class T>
 bool read_number(std::string_view text, T min, T max, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -94,7 +100,7 @@ class Parser {
   bool has(Kind kind) const { return !seen_[static_cast<int>(kind)].empty(); }
 
   static Status malformed(std::string_view t, const std::string& expected) {
-    return Status::invalid("problem: token '" + std::string(t) + "' is malformed; expected " + expected);
+    return Status::invalid("problem: token " + quoted(t) + " is malformed; expected " + expected);
   }
 
   Problem problem_;
@@ -105,8 +111,7 @@ class Parser {
 Status Parser::once(std::string_view t, Kind kind) {
   std::string_view& before = seen_[static_cast<int>(kind)];
   if (!before.empty()) {
-    const std::string earlier = before == t ? "" : " after '" + std::string(before) + "'";
-    return Status::invalid("problem: token '" + std::string(t) + "' is repeated" + earlier);
+    return Status::invalid("problem: token " + quoted(t) + " is repeated" + (before == t ? "" : " after " + quoted(before)));
   }
   before = t;
   return {};
@@ -137,8 +142,8 @@ Status Parser::real(std::string_view t, std::size_t prefix, Kind kind, double mi
 Status Parser::alignment(std::string_view t, bool top_left) {
   const Alignment asked = top_left ? Alignment::top_left : Alignment::bottom_right;
   if (!aligned_by_.empty() && asked != problem_.alignment) {
-    return Status::invalid("problem: tokens '" + std::string(aligned_by_) + "' and '" + std::string(t) +
-                           "' ask for different alignments; add or drop '-tl' in both");
+    return Status::invalid("problem: tokens " + quoted(aligned_by_) + " and " + quoted(t) +
+                           " ask for different alignments; add or drop '-tl' in both");
   }
   problem_.alignment = asked;
   aligned_by_ = t;
@@ -204,7 +209,7 @@ Status Parser::token(std::string_view t) {
     return {};
   }
   if (t[0] == 'b' && digit_follows) return integer(t, 1, Kind::b, 1, p.batch);
-  return Status::invalid("problem: token '" + std::string(t) + "' is unknown");
+  return Status::invalid("problem: token " + quoted(t) + " is unknown");
 }
 
 Status Parser::finish() {
@@ -213,22 +218,21 @@ Status Parser::finish() {
   if (!has(Kind::hq)) return missing("hq<n>");
   if (has(Kind::d) && (has(Kind::dqk) || has(Kind::dv))) {
     const Kind other = has(Kind::dqk) ? Kind::dqk : Kind::dv;
-    return Status::invalid("problem: tokens '" + std::string(seen_[static_cast<int>(Kind::d)]) + "' and '" +
-                           std::string(seen_[static_cast<int>(other)]) + "' exclude each other");
+    return Status::invalid("problem: tokens " + quoted(seen_[static_cast<int>(Kind::d)]) + " and " +
+                           quoted(seen_[static_cast<int>(other)]) + " exclude each other");
   }
   if (!has(Kind::d) && !(has(Kind::dqk) && has(Kind::dv))) return missing("d<n>, or both dqk<n> and dv<n>,");
   if (!has(Kind::skv) && !has(Kind::ragged)) return missing("skv<n> or ragged<min>-<max>");
   if (!has(Kind::hkv)) problem_.num_kv_heads = problem_.num_q_heads;
   if (!has(Kind::ragged)) return {};
 
-  const std::string ragged(seen_[static_cast<int>(Kind::ragged)]);
+  const std::string ragged = quoted(seen_[static_cast<int>(Kind::ragged)]);
   if (!has(Kind::skv)) problem_.seqlen_kv = problem_.ragged_max;
   if (problem_.ragged_max > problem_.seqlen_kv) {
-    return Status::invalid("problem: token '" + ragged + "' asks for more keys than skv" +
-                           std::to_string(problem_.seqlen_kv));
+    return Status::invalid("problem: token " + ragged + " asks for more keys than skv" + std::to_string(problem_.seqlen_kv));
   }
   if (problem_.batch > kMaxRaggedBatch) {
-    return Status::invalid("problem: token '" + ragged + "' with b" + std::to_string(problem_.batch) + "; at most b" +
+    return Status::invalid("problem: token " + ragged + " with b" + std::to_string(problem_.batch) + "; at most b" +
                            std::to_string(kMaxRaggedBatch));
   }
   problem_.seqlens_kv =

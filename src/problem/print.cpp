@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "base/text.hpp"
 #include "tessera/problem.hpp"
 
 namespace tessera {
@@ -16,19 +16,17 @@ class Printer {
   }
   void integer(std::string_view token, std::int64_t value) {
     word(token);
-    text_ += std::to_string(value);
+    text_ += base::number(value);
   }
   /// The shortest digits that read back as the same double.
   void real(std::string_view token, double value) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
     word(token);
-    text_.append(digits, end);
+    text_ += base::shortest(value);
   }
   void pair(std::string_view token, std::int64_t a, char separator, std::int64_t b) {
     integer(token, a);
     text_ += separator;
-    text_ += std::to_string(b);
+    text_ += base::number(b);
   }
   std::string take() { return std::move(text_); }
 
@@ -93,7 +91,7 @@ std::string Problem::to_string() const {
   if (paged()) out.integer(kv_layout == KvLayout::paged_head_major ? "hpage" : "page", page_size);
   if (kv_chunk > 0) out.integer("kvchunk", kv_chunk);
   if (ragged) out.pair("ragged", keys.min, '-', keys.max);
-  if (seed) out.word("seed" + std::to_string(*seed));
+  if (seed) out.word("seed" + base::number(*seed));
   return out.take();
 }
 

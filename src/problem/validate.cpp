@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <string>
 
+#include "base/text.hpp"
 #include "tessera/problem.hpp"
 
 namespace tessera {
@@ -18,14 +18,8 @@ constexpr std::int64_t kMaxHeadDim = 256;
 // Kernels hold scale and cap in float32, times log2(e) and inverted: all of that is finite and normal up to here.
 constexpr double kMaxFactor = 1e30;
 
-std::string real(double value) {
-  if (std::isnan(value)) return "nan";  // printf shows the sign of one
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
-std::string number(std::int64_t value) { return std::to_string(value); }
+using base::number;
+using base::shortest;
 
 Status out_of_range(const char* name, std::int64_t value, std::int64_t min, std::int64_t max) {
   return Status::invalid(std::string(name) + ": " + number(value) + " is not in [" + number(min) + ", " + number(max) + "]");
@@ -128,10 +122,10 @@ Status Problem::validate() const {
   if (Status s = check_cu_seqlens("cu_seqlens_kv", cu_seqlens_kv, batch); !s) return s;
   if (Status s = check_key_lengths(*this); !s) return s;
   if (softmax_scale && !(std::abs(*softmax_scale) <= kMaxFactor)) {
-    return Status::invalid("softmax_scale: " + real(*softmax_scale) + " is not in [-1e30, 1e30]");
+    return Status::invalid("softmax_scale: " + shortest(*softmax_scale) + " is not in [-1e30, 1e30]");
   }
   if (softcap != 0 && !(softcap >= 1 / kMaxFactor && softcap <= kMaxFactor)) {
-    return Status::invalid("softcap: " + real(softcap) + " is neither 0 nor in [1e-30, 1e30]");
+    return Status::invalid("softcap: " + shortest(softcap) + " is neither 0 nor in [1e-30, 1e30]");
   }
   return {};
 }

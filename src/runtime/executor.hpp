@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/float_mode.hpp"
+#include "base/text.hpp"
 #include "tessera/executor.hpp"
 #include "tessera/types.hpp"
 
@@ -14,6 +15,13 @@ namespace tessera::runtime {
 /// Threads of oneTBB's pool, which a process has once, so that runs inside a program's own oneTBB tasks add none. May throw
 /// std::bad_alloc at the first call.
 Executor& default_executor();
+
+/// A lent executor, or null.
+inline Status check_executor(const Executor* executor) {
+  const int concurrency = executor ? executor->concurrency() : 1;
+  if (concurrency >= 1) return {};
+  return Status::invalid("executor: its concurrency is " + base::number(concurrency) + "; at least 1 is needed");
+}
 
 /// Runs task(i) for i in [0, count) on the executor, in the default floating-point mode, and on the calling thread, in its
 /// own mode, when count is 1. `invalid` when the executor has returned before each task has: what it should have done is
@@ -43,7 +51,7 @@ Status parallel(Executor& executor, int count, Task& task) {
       &fork);
   const int ended = fork.ended.load(std::memory_order_acquire);
   if (ended == count) return {};
-  return Status::invalid("executor: its parallel returned after " + std::to_string(ended) + " of " + std::to_string(count) +
+  return Status::invalid("executor: its parallel returned after " + base::number(ended) + " of " + base::number(count) +
                          " tasks");
 }
 

@@ -1,46 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan::explain: built only when asked, from the plan's own functions.
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <queue>
 #include <string>
 
+#include "base/text.hpp"
 #include "planner/cpu_cost.hpp"
 #include "runtime/plan_impl.hpp"
 
 namespace tessera::runtime {
 namespace {
 
+using base::fixed;
+using base::number;
+using base::significant;
 using planner::CpuPlan;
 using planner::Kernel;
 using planner::SequencePlan;
 using planner::Split;
 
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
-std::string format(const char* pattern, ...) {
-  char text[512];
-  std::va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
-
 std::string seconds(double s) {
-  if (s < 1e-3) return format("%.1f us", s * 1e6);
-  return s < 1 ? format("%.2f ms", s * 1e3) : format("%.2f s", s);
+  if (s < 1e-3) return fixed(s * 1e6, 1) + " us";
+  return s < 1 ? fixed(s * 1e3, 2) + " ms" : fixed(s, 2) + " s";
 }
 
 std::string bytes(double b) {
-  if (b < 1024) return format("%.0f B", b);
-  if (b < 1 << 20) return format("%.1f KiB", b / 1024);
-  return b < 1 << 30 ? format("%.1f MiB", b / (1 << 20)) : format("%.2f GiB", b / (1 << 30));
+  if (b < 1024) return fixed(b, 0) + " B";
+  if (b < 1 << 20) return fixed(b / 1024, 1) + " KiB";
+  return b < 1 << 30 ? fixed(b / (1 << 20), 1) + " MiB" : fixed(b / (1 << 30), 2) + " GiB";
 }
 
-std::string range(std::int64_t min, std::int64_t max) {
-  return min == max ? std::to_string(min) : std::to_string(min) + "-" + std::to_string(max);
-}
+std::string bytes(std::size_t b) { return bytes(static_cast<double>(b)); }
+
+std::string range(std::int64_t min, std::int64_t max) { return number(min) + (min == max ? "" : "-" + number(max)); }
+
+/// "1 item", "2 items".
+std::string count(std::int64_t n, const char* what) { return number(n) + " " + what + (n == 1 ? "" : "s"); }
 
 /// What the sequences of one kernel have in common, and between which bounds the rest lies.
 struct KernelSummary {
@@ -75,8 +70,8 @@ KernelSummary summarise(const Plan::Impl& impl, Kernel kernel) {
 
 /// Items handed to whoever is free first, by modelled cost.
 struct Balance {
-  double items_per_thread_min = 0, items_per_thread_max = 0;
-  double share = 1;  // mean of the threads' busy seconds over their maximum
+  std::int64_t fewest_items = 0, most_items = 0;  // a thread
+  double share = 1;                               // mean of the threads' busy seconds over their maximum
 };
 
 constexpr std::int64_t kMaxSimulated = 1 << 20;
@@ -100,22 +95,23 @@ Balance simulate(const Plan::Impl& impl) {
     threads.push(next);
   }
   double sum = 0, max = 0;
-  std::int64_t fewest = count, most = 0;
+  balance.fewest_items = count;
   for (; !threads.empty(); threads.pop()) {
     sum += threads.top().busy;
     max = std::max(max, threads.top().busy);
-    fewest = std::min(fewest, threads.top().items);
-    most = std::max(most, threads.top().items);
+    balance.fewest_items = std::min(balance.fewest_items, threads.top().items);
+    balance.most_items = std::max(balance.most_items, threads.top().items);
   }
   balance.share = max > 0 ? sum / impl.cpu.threads / max : 1;
-  balance.items_per_thread_min = static_cast<double>(fewest);
-  balance.items_per_thread_max = static_cast<double>(most);
   return balance;
 }
 
 class Table {
  public:
-  void row(const std::string& label, const std::string& value) { text_ += format("%-16s", label.c_str()) + value + "\n"; }
+  void row(std::string label, const std::string& value) {
+    label.resize(std::max<std::size_t>(label.size(), 16), ' ');
+    text_ += label + value + "\n";
+  }
   std::string take() { return std::move(text_); }
 
  private:
@@ -126,23 +122,21 @@ void explain_kernel(const Plan::Impl& impl, Kernel kernel, Table& out) {
   const KernelSummary k = summarise(impl, kernel);
   if (k.sequences == 0) return;
   const bool decode = kernel == Kernel::decode;
+  const std::int64_t most_rows = impl.candidate->table->decode_max_rows[static_cast<int>(impl.problem.dtype)];
   out.row(decode ? "decode kernel" : "prefill kernel",
-          format("%lld sequence%s of %s rows a kv head (%s %lld), key tiles of %lld", static_cast<long long>(k.sequences),
-                 k.sequences == 1 ? "" : "s", range(k.min_rows, k.max_rows).c_str(), decode ? "at most" : "more than",
-                 static_cast<long long>(impl.candidate->table->decode_max_rows[static_cast<int>(impl.problem.dtype)]),
-                 static_cast<long long>(k.tile_kv)));
+          count(k.sequences, "sequence") + " of " + range(k.min_rows, k.max_rows) + (k.max_rows == 1 ? " row" : " rows") +
+              " a kv head (" + (decode ? "at most " : "more than ") + number(most_rows) + "), key tiles of " +
+              number(k.tile_kv));
   const char* why = impl.problem.kv_chunk > 0 ? "as kv_chunk asks" : "a constant of the kernel";
   out.row("  keys", k.max_chunk == 0 ? "not split: there are enough row tiles to share"
-                                     : format("chunks of %s (%s), %s a sequence", range(k.min_chunk, k.max_chunk).c_str(),
-                                              why, range(k.min_splits, k.max_splits).c_str()));
+                                     : "chunks of " + range(k.min_chunk, k.max_chunk) + " (" + why + "), " +
+                                           range(k.min_splits, k.max_splits) + " a sequence");
   if (k.split_sequences > 0) {
-    out.row("  partials",
-            k.local ? "in the thread's scratch, merged by the item that made them"
-                    : format("in the workspace, merged by %lld items of stage 2", static_cast<long long>(k.merge_items)));
+    out.row("  partials", k.local ? "in the thread's scratch, merged by the item that made them"
+                                  : "in the workspace, merged by " + count(k.merge_items, "item") + " of stage 2");
   }
-  out.row("  items", format("%lld, each of up to %lld rows and %lld kv head%s", static_cast<long long>(k.items),
-                            static_cast<long long>(k.row_tile), static_cast<long long>(k.heads_per_item),
-                            k.heads_per_item == 1 ? "" : "s"));
+  out.row("  items",
+          number(k.items) + ", each of up to " + count(k.row_tile, "row") + " and " + count(k.heads_per_item, "kv head"));
 }
 
 std::string quote(std::string_view text) {
@@ -158,8 +152,8 @@ class Json {
  public:
   void key(std::string_view name) { text_ += (text_.empty() || text_.back() == '{' ? "" : ", ") + quote(name) + ": "; }
   void string(std::string_view name, std::string_view value) { key(name), text_ += quote(value); }
-  void integer(std::string_view name, std::int64_t value) { key(name), text_ += std::to_string(value); }
-  void real(std::string_view name, double value) { key(name), text_ += format("%.6g", value); }
+  void integer(std::string_view name, std::int64_t value) { key(name), text_ += number(value); }
+  void real(std::string_view name, double value) { key(name), text_ += significant(value, 6); }
   void boolean(std::string_view name, bool value) { key(name), text_ += value ? "true" : "false"; }
   void open(std::string_view name = {}) {
     if (!name.empty()) key(name);
@@ -201,24 +195,20 @@ std::string explain(const Plan::Impl& impl) {
     out.row("threads", "1: the reference computes row by row in float64");
     return out.take();
   }
-  out.row("work", format("%.4g GFLOP, %s of Q, O and visible K and V: %.3g FLOP a byte", plan.flops * 1e-9,
-                         bytes(plan.bytes).c_str(), plan.bytes > 0 ? plan.flops / plan.bytes : 0));
+  out.row("work", significant(plan.flops * 1e-9, 4) + " GFLOP, " + bytes(plan.bytes) + " of Q, O and visible K and V: " +
+                      significant(plan.bytes > 0 ? plan.flops / plan.bytes : 0, 3) + " FLOP a byte");
   explain_kernel(impl, Kernel::decode, out);
   explain_kernel(impl, Kernel::prefill, out);
   const Balance balance = simulate(impl);
-  out.row("threads", format("%d of %d allowed%s", plan.threads, impl.max_threads,
-                            plan.threads < impl.max_threads ? ": more would cost more to start than they save" : ""));
-  out.row("  share", format("%s items each, costliest first; modelled balance %.0f %%",
-                            range(static_cast<std::int64_t>(balance.items_per_thread_min),
-                                  static_cast<std::int64_t>(balance.items_per_thread_max))
-                                .c_str(),
-                            100 * balance.share));
-  out.row("workspace",
-          format("%s: %d x %s of scratch, %s of partials", bytes(static_cast<double>(impl.layout.bytes)).c_str(),
-                 plan.threads, bytes(static_cast<double>(impl.layout.scratch_stride)).c_str(),
-                 bytes(static_cast<double>(impl.layout.bytes - impl.layout.partial_o)).c_str()));
-  out.row("predicted", format("%s (modelled), bound by %s; %s on one thread", seconds(plan.predicted_s).c_str(),
-                              planner::bound(impl.problem, impl.model, plan, plan.threads), seconds(plan.serial_s).c_str()));
+  out.row("threads", number(plan.threads) + " of " + number(impl.max_threads) + " allowed" +
+                         (plan.threads < impl.max_threads ? ": more would cost more to start than they save" : ""));
+  out.row("  share", range(balance.fewest_items, balance.most_items) + (balance.most_items == 1 ? " item" : " items") +
+                         " each, costliest first; modelled balance " + fixed(100 * balance.share, 0) + " %");
+  out.row("workspace", bytes(impl.layout.bytes) + ": " + number(plan.threads) + " x " + bytes(impl.layout.scratch_stride) +
+                           " of scratch, " + bytes(impl.layout.bytes - impl.layout.partial_o) + " of partials");
+  out.row("predicted", seconds(plan.predicted_s) + " (modelled), bound by " +
+                           planner::bound(impl.problem, impl.model, plan, plan.threads) + "; " + seconds(plan.serial_s) +
+                           " on one thread");
   return out.take();
 }
 

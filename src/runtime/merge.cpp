@@ -11,12 +11,16 @@
 
 #include "base/convert.hpp"
 #include "base/float_mode.hpp"
+#include "base/text.hpp"
 #include "planner/checked.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/footprint.hpp"
+#include "runtime/tensor_checks.hpp"
 
 namespace tessera {
 namespace {
+
+using base::number;
 
 constexpr float kEmpty = -std::numeric_limits<float>::infinity();
 constexpr std::int64_t kMaxHeadDim = 256;
@@ -108,8 +112,6 @@ void merge_rows(const Merge& m, std::int64_t begin, std::int64_t end) noexcept {
   for (std::int64_t row = begin; row < end; ++row) merge_row<Type>(m, row);
 }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 Status check_problem(const MergeProblem& p) {
   if (p.dtype > DType::bf16) return Status::invalid("dtype: " + number(static_cast<int>(p.dtype)) + " is no data type");
   const struct {
@@ -141,34 +143,9 @@ std::array<Axis, 3> axes_of(const MergeProblem& p, const Strides& s) {
 
 Status check_tensor(const MergeProblem& p, const std::string& name, const void* data, const Strides& s, bool written) {
   const std::array<Axis, 3> axes = axes_of(p, s);
-  std::int64_t last = p.head_dim_v;
-  for (const Axis& axis : axes) {
-    if (axis.stride < 0)
-      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " is negative");
-    std::int64_t extent = 0;
-    std::int64_t bytes = 0;
-    if (!planner::multiply({axis.size - 1, axis.stride}, extent) || !planner::add(extent, last) ||
-        !planner::multiply({last, 8}, bytes)) {
-      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " spans more than 2^62 bytes");
-    }
-  }
-  if (data == nullptr) return Status::invalid(name + ": null");
-  if (reinterpret_cast<std::uintptr_t>(data) % size_of(p.dtype) != 0) {
-    return Status::invalid(name + ": its address is not a multiple of the element size, " +
-                           std::to_string(size_of(p.dtype)));
-  }
-  if (written && runtime::overlaps_itself(Footprint(data, axes, p.head_dim_v, 1))) {
-    std::string message = name + ".strides: rows overlap with";
-    for (const Axis& axis : axes) message += std::string(" ") + axis.name + " " + number(axis.stride);
-    return Status::invalid(message);
-  }
-  return {};
-}
-
-Status check_lse(const std::string& name, const float* lse) {
-  if (reinterpret_cast<std::uintptr_t>(lse) % sizeof(float) != 0)
-    return Status::invalid(name + ": its address is not a multiple of 4");
-  return {};
+  if (Status status = runtime::check_strides(name, axes, p.head_dim_v, size_of(p.dtype)); !status) return status;
+  if (Status status = runtime::check_pointer(name, data, size_of(p.dtype)); !status) return status;
+  return written ? runtime::check_disjoint(name, data, axes, p.head_dim_v) : Status{};
 }
 
 /// A result may be a partial's own tensor, but not meet any in another way: a row would be read after it was written.
@@ -189,8 +166,8 @@ Status check_aliasing(const MergeProblem& p, std::span<const PartialResult> part
     for (int x = 0; x < 2; ++x) {
       for (int y = 0; y < 2; ++y) {
         if (!meets[x][y]) continue;
-        return Status::invalid(std::string(outputs[x]) + ": shares memory with partials[" + std::to_string(i) + "]." +
-                               outputs[y] + (x == y ? " and is not the same tensor" : ""));
+        return Status::invalid(std::string(outputs[x]) + ": shares memory with partials[" + number(i) + "]." + outputs[y] +
+                               (x == y ? " and is not the same tensor" : ""));
       }
     }
   }
@@ -201,18 +178,17 @@ Status check(const MergeProblem& p, std::span<const PartialResult> partials, con
              const Executor* executor) {
   if (Status s = check_problem(p); !s) return s;
   if (partials.empty()) return Status::invalid("partials: none; at least 1 is needed");
-  if (executor && executor->concurrency() < 1) {
-    return Status::invalid("executor: its concurrency is " + number(executor->concurrency()) + "; at least 1 is needed");
-  }
+  if (Status s = runtime::check_executor(executor); !s) return s;
   if (p.batch == 0 || p.seqlen_q == 0) return {};
   for (std::size_t i = 0; i < partials.size(); ++i) {
-    const std::string name = "partials[" + std::to_string(i) + "].";
+    const std::string name = "partials[" + number(i) + "].";
     if (Status s = check_tensor(p, name + "o", partials[i].o.data, partials[i].o.strides, false); !s) return s;
-    if (partials[i].lse == nullptr) return Status::invalid(name + "lse: null");
-    if (Status s = check_lse(name + "lse", partials[i].lse); !s) return s;
+    if (Status s = runtime::check_pointer(name + "lse", partials[i].lse, sizeof(float)); !s) return s;
   }
   if (Status s = check_tensor(p, "o", o.data, o.strides, true); !s) return s;
-  if (Status s = check_lse("lse", lse); !s) return s;
+  if (lse) {
+    if (Status s = runtime::check_pointer("lse", lse, sizeof(float)); !s) return s;
+  }
   return check_aliasing(p, partials, o, lse);
 }
 

@@ -108,11 +108,14 @@ TEST(Misuse, Strides) {
       {"o.strides: rows overlap with", [](Case& c) { c.tensors.o.strides.head = 0; }},
       {"o.strides: rows overlap with", [](Case& c) { c.tensors.o.strides.head = 7; }},
       {"o.strides: rows overlap with outer 32 seq 32 head 8", [](Case& c) { c.tensors.o.strides.outer = 32; }},
-      {"k.strides: the tensor spans", [](Case& c) { c.tensors.k.strides.outer = std::int64_t{1} << 60; }},
-      {"q.strides: the tensor spans", [](Case& c) { c.tensors.q.strides.outer = std::numeric_limits<std::int64_t>::max(); }},
+      {"k.strides.outer: 1152921504606846976, and the tensor spans",
+       [](Case& c) { c.tensors.k.strides.outer = std::int64_t{1} << 60; }},
+      {"q.strides.outer: 9223372036854775807, and the tensor spans",
+       [](Case& c) { c.tensors.q.strides.outer = std::numeric_limits<std::int64_t>::max(); }},
       {"bias.strides[2]: -1", [](Case& c) { c.tensors.bias.strides[2] = -1; }},
       {"mask.strides[0]: -1", [](Case& c) { c.tensors.mask.strides[0] = -1; }},
-      {"bias.strides: the tensor spans", [](Case& c) { c.tensors.bias.strides[1] = std::int64_t{1} << 61; }},
+      {"bias.strides[1]: 2305843009213693952, and the tensor spans",
+       [](Case& c) { c.tensors.bias.strides[1] = std::int64_t{1} << 61; }},
   };
   for (const Misuse& m : misuses) expect_invalid(m);
 }
@@ -190,8 +193,8 @@ TEST(Misuse, OptionsGivenAndDeclared) {
       {"sink: given, but the problem's has_sink is false", [](Case& c) { c.problem.has_sink = false; }},
       {"bias: given, but the problem's has_bias is false", [](Case& c) { c.problem.has_bias = false; }},
       {"mask: given, but the problem's has_mask is false", [](Case& c) { c.problem.has_mask = false; }},
-      {"alibi_slopes[2]: -1", [](Case& c) { c.slopes[2] = -1; }},
-      {"alibi_slopes[0]: 0", [](Case& c) { c.slopes[0] = 0; }},
+      {"alibi_slopes[2]: -1e-30 is not", [](Case& c) { c.slopes[2] = -1e-30f; }},
+      {"alibi_slopes[0]: 0 is not", [](Case& c) { c.slopes[0] = 0; }},
       {"alibi_slopes[3]: nan", [](Case& c) { c.slopes[3] = std::numeric_limits<float>::quiet_NaN(); }},
       {"bias.dtype: 3", [](Case& c) { c.tensors.bias.dtype = static_cast<DType>(3); }},
       {"window_left: -2", [](Case& c) { c.problem.window_left = -2; }},

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/float_mode.hpp"
+#include "base/text.hpp"
 #include "reference/reference.hpp"
 #include "runtime/cpu/machine.hpp"
 #include "runtime/executor.hpp"
@@ -36,15 +37,12 @@ Status choose(const Candidate* forced, Plan::Impl& impl) {
 }
 
 Status check_run(const Plan::Impl& impl, const void* workspace, std::size_t workspace_bytes, const RunOptions& options) {
-  const auto number = [](auto value) { return std::to_string(value); };
+  using base::number;
   if (options.num_threads < 0 || options.num_threads > impl.max_threads) {
     return Status::invalid("num_threads: " + number(options.num_threads) + " is not in [0, " + number(impl.max_threads) +
                            "], the plan's max_threads");
   }
-  if (options.executor && options.executor->concurrency() < 1) {
-    return Status::invalid("executor: its concurrency is " + number(options.executor->concurrency()) +
-                           "; at least 1 is needed");
-  }
+  if (Status status = runtime::check_executor(options.executor); !status) return status;
   if (impl.layout.bytes == 0) return {};
   if (workspace == nullptr) return Status::invalid("workspace: null; " + number(impl.layout.bytes) + " bytes are needed");
   if (reinterpret_cast<std::uintptr_t>(workspace) % kWorkspaceAlignment != 0) {
@@ -64,8 +62,8 @@ Result<Plan> plan(const Problem& problem, const PlanOptions& options) try {
   const base::DefaultFloatMode mode;
   if (Status status = problem.validate(); !status) return status;
   if (options.max_threads < 0 || options.max_threads > kMaxThreads) {
-    return Status::invalid("max_threads: " + std::to_string(options.max_threads) + " is not in [0, " +
-                           std::to_string(kMaxThreads) + "]");
+    return Status::invalid("max_threads: " + base::number(options.max_threads) + " is not in [0, " +
+                           base::number(kMaxThreads) + "]");
   }
   const auto forced = runtime::forced_candidate(options.implementation);
   if (!forced) return forced.status();

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.hpp"
 #include "cpu/kernels/peak.hpp"
 #include "runtime/cpu/machine.hpp"
 
@@ -55,7 +56,7 @@ Status check_sample(int num_threads, double seconds) {
   if (num_threads < 1 || num_threads > 4096) {
     return Status::invalid("num_threads: " + std::to_string(num_threads) + " is not in [1, 4096]");
   }
-  if (!(seconds > 0 && seconds <= 60)) return Status::invalid("seconds: " + std::to_string(seconds) + " is not in (0, 60]");
+  if (!(seconds > 0 && seconds <= 60)) return Status::invalid("seconds: " + base::shortest(seconds) + " is not in (0, 60]");
   return {};
 }
 

@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 
+#include "base/text.hpp"
 #include "planner/checked.hpp"
 #include "runtime/footprint.hpp"
 #include "runtime/plan_impl.hpp"
+#include "runtime/tensor_checks.hpp"
 
 namespace tessera {
 
@@ -44,33 +46,7 @@ AttentionTensors packed_tensors(const Problem& p, const void* q, const void* k, 
 namespace runtime {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
-std::string real(double value) { return std::isnan(value) ? "nan" : std::to_string(value); }  // printf shows a NaN's sign
-
-Status check_pointer(const std::string& name, const void* data, std::size_t alignment) {
-  if (data == nullptr) return Status::invalid(name + ": null");
-  if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
-    return Status::invalid(name + ": its address is not a multiple of the element size, " + std::to_string(alignment));
-  }
-  return {};
-}
-
-/// Strides are not negative, and the last element's offset in bytes fits 62 bits.
-Status check_axes(const std::string& name, std::span<const Axis> axes, std::int64_t head_dim, std::int64_t element) {
-  std::int64_t last = head_dim;
-  bool fits = true;
-  for (const Axis& axis : axes) {
-    if (axis.stride < 0)
-      return Status::invalid(name + ".strides." + axis.name + ": " + number(axis.stride) + " is negative");
-    std::int64_t extent = 0;
-    fits &= planner::multiply({std::max<std::int64_t>(axis.size - 1, 0), axis.stride}, extent) && planner::add(extent, last);
-  }
-  std::int64_t bytes = 0;
-  fits &= planner::multiply({last, element, 2}, bytes);
-  if (!fits) return Status::invalid(name + ".strides: the tensor spans more than 2^62 bytes");
-  return {};
-}
+using base::number;
 
 std::array<Axis, 3> query_axes(const Problem& p, const Strides& strides) {
   const bool ragged = !p.cu_seqlens_q.empty();
@@ -93,20 +69,11 @@ std::array<Axis, 3> kv_axes(const Problem& p, std::int64_t num_pages, const Stri
           Axis{"head", p.num_kv_heads, strides.head}};
 }
 
-/// Rows of an output must not share elements.
-Status check_disjoint(const std::string& name, const void* data, const std::array<Axis, 3>& axes, std::int64_t head_dim) {
-  if (!overlaps_itself(Footprint(data, axes, head_dim, 1))) return {};
-  std::string message = name + ".strides: rows overlap with";
-  for (const Axis& each : axes) message += std::string(" ") + each.name + " " + number(each.stride);
-  return Status::invalid(message);
-}
-
 Status check_query_tensor(const Problem& p, const std::string& name, const void* data, const Strides& strides,
                           std::int64_t head_dim, bool written) {
   const std::array<Axis, 3> axes = query_axes(p, strides);
   if (strides.outer < 0) return Status::invalid(name + ".strides.outer: " + number(strides.outer) + " is negative");
-  const auto element = static_cast<std::int64_t>(size_of(p.dtype));
-  if (Status s = check_axes(name, axes, head_dim, element); !s) return s;
+  if (Status s = check_strides(name, axes, head_dim, size_of(p.dtype)); !s) return s;
   if (p.total_queries() == 0) return {};
   if (Status s = check_pointer(name, data, size_of(p.dtype)); !s) return s;
   return written ? check_disjoint(name, data, axes, head_dim) : Status{};
@@ -121,7 +88,7 @@ std::int64_t total_keys(const Problem& p) {
 Status check_kv_tensor(const Problem& p, const AttentionTensors& t, const std::string& name, const ConstTensor& tensor,
                        std::int64_t head_dim, bool any_keys) {
   const std::array<Axis, 3> axes = kv_axes(p, t.num_pages, tensor.strides);
-  if (Status s = check_axes(name, axes, head_dim, static_cast<std::int64_t>(size_of(p.dtype))); !s) return s;
+  if (Status s = check_strides(name, axes, head_dim, size_of(p.dtype)); !s) return s;
   return any_keys ? check_pointer(name, tensor.data, size_of(p.dtype)) : Status{};
 }
 
@@ -176,15 +143,6 @@ std::array<Axis, 4> score_axes(const Problem& p, const std::int64_t (&strides)[4
           Axis{"[3]", max_kv, strides[3]}};
 }
 
-Status check_score_strides(const Problem& p, const std::string& name, const std::int64_t (&strides)[4],
-                           std::int64_t element) {
-  const std::array<Axis, 4> axes = score_axes(p, strides);
-  for (const Axis& axis : axes) {
-    if (axis.stride < 0) return Status::invalid(name + ".strides" + axis.name + ": " + number(axis.stride) + " is negative");
-  }
-  return check_axes(name, axes, 1, element);
-}
-
 Status check_options(const Problem& p, const AttentionTensors& t) {
   // A bias or mask without elements may be null, like any other tensor without elements.
   const bool any_scores = p.total_queries() > 0 && total_keys(p) > 0;
@@ -199,15 +157,15 @@ Status check_options(const Problem& p, const AttentionTensors& t) {
     if (Status s = check_option("mask", p.has_mask, t.mask.data, 1); !s) return s;
   }
   if (p.has_bias) {
-    if (Status s = check_score_strides(p, "bias", t.bias.strides, static_cast<std::int64_t>(size_of(t.bias.dtype))); !s)
-      return s;
+    if (Status s = check_strides("bias", score_axes(p, t.bias.strides), 1, size_of(t.bias.dtype)); !s) return s;
   }
   if (p.has_mask) {
-    if (Status s = check_score_strides(p, "mask", t.mask.strides, 1); !s) return s;
+    if (Status s = check_strides("mask", score_axes(p, t.mask.strides), 1, 1); !s) return s;
   }
   for (std::int64_t h = 0; p.has_alibi && h < p.num_q_heads; ++h) {
     if (!(t.alibi_slopes[h] > 0 && t.alibi_slopes[h] <= std::numeric_limits<float>::max())) {
-      return Status::invalid("alibi_slopes[" + number(h) + "]: " + real(t.alibi_slopes[h]) + " is not a positive number");
+      return Status::invalid("alibi_slopes[" + number(h) + "]: " + base::shortest(t.alibi_slopes[h]) +
+                             " is not a positive number");
     }
   }
   return {};
