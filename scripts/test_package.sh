@@ -16,6 +16,18 @@ consume() {  # consume KIND PREFIX
   cmake -G Ninja -S examples -B "$work/$kind-cmake" "${where[@]}" -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
   cmake --build "$work/$kind-cmake" -j "$jobs" -- --quiet
   ctest --test-dir "$work/$kind-cmake" --output-on-failure
+  echo "-- $kind: find_package in a project of C alone"
+  mkdir -p "$work/$kind-c"
+  cat >"$work/$kind-c/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(app C)
+find_package(tessera 0.1 REQUIRED)
+add_executable(app $root/examples/attention_c.c)
+target_link_libraries(app PRIVATE tessera::tessera)
+END
+  cmake -G Ninja -S "$work/$kind-c" -B "$work/$kind-c/build" "${where[@]}" --log-level=WARNING
+  cmake --build "$work/$kind-c/build" -- --quiet
+  "$work/$kind-c/build/app"
   echo "-- $kind: pkg-config"
   mkdir -p "$work/$kind-pc"
   export PKG_CONFIG_PATH=$libdir LD_LIBRARY_PATH=${libdir%/pkgconfig}
