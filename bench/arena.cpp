@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,12 +14,28 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
+/// Of the whole machine, by /proc/meminfo; the largest number where that is not there.
+std::size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name, unit; file >> name;) {
+    std::size_t kib = 0;
+    if (name == "MemAvailable:" && file >> kib) return kib * 1024;
+    std::getline(file, unit);
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
 }  // namespace
 
 Result<Arena> Arena::make(std::size_t bytes) {
   const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   Arena arena;
   if (rounded == 0) return arena;
+  // The system promises more than it has, and then ends whoever touches it.
+  if (const std::size_t available = available_memory(); rounded > available) {
+    return Status::out_of_memory("inputs: " + std::to_string(rounded) + " bytes are needed, " + std::to_string(available) +
+                                 " are available");
+  }
   void* data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return Status::out_of_memory("inputs: cannot have " + std::to_string(rounded) + " bytes");
   madvise(data, rounded, MADV_HUGEPAGE);

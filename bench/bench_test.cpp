@@ -81,6 +81,12 @@ TEST(Inputs, PagesAreAPermutationAndRowsLieWithin) {
   EXPECT_LT(*rows.rbegin(), inputs->data() + inputs->bytes());
 }
 
+TEST(Inputs, MoreThanTheMachineHasIsAnError) {
+  const auto inputs = Inputs::make(*Problem::parse("f32 b4096 hq32 d256 sq65536 skv65536"), 1);
+  EXPECT_EQ(inputs.status().code(), StatusCode::out_of_memory);
+  EXPECT_NE(inputs.status().message().find("bytes are needed"), std::string::npos) << inputs.status().message();
+}
+
 TEST(Inputs, SameSeedSameBytes) {
   const auto problem = Problem::parse("f16 b1 hq2 hkv1 d16 sq3 skv33");
   ASSERT_TRUE(problem.ok()) << problem.status().message();

@@ -45,7 +45,7 @@ constexpr double kRepeatSeconds = 2e-3;  // a repeat lasts at least this long
 constexpr double kShortestSample = 3e-3, kLongestSample = 20e-3;
 
 Status add_pair(const Bench& bench, int runs, const Problem& problem, Samples& samples) {
-  const int threads = bench.plan.max_threads();
+  const int threads = threads_of(bench.plan);
   const auto seconds = bench.time(runs);
   if (!seconds.ok()) return seconds.status();
   const double sample_seconds = std::clamp(*seconds * runs, kShortestSample, kLongestSample);
@@ -77,7 +77,7 @@ Row summarise(const Bench& bench, const Problem& problem, const Samples& samples
   row.problem = problem.to_string();
   row.impl = std::string(bench.plan.implementation());
   row.backend = backend_of(row.impl);
-  row.threads = bench.plan.max_threads();
+  row.threads = threads_of(bench.plan);
   row.repeats = static_cast<int>(samples.seconds.size());
   row.median_s = median(samples.seconds);
   row.spread_s = interquartile_range(samples.seconds);
@@ -94,6 +94,8 @@ Row summarise(const Bench& bench, const Problem& problem, const Samples& samples
 }
 
 }  // namespace
+
+int threads_of(const Plan& plan) noexcept { return plan.implementation() == "reference" ? 1 : plan.max_threads(); }
 
 Result<Row> measure(const Problem& problem, const Options& options) {
   const auto begin = Clock::now();

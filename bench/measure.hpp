@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tessera/attention.hpp"
 #include "tessera/problem.hpp"
 #include "tessera/types.hpp"
 
@@ -33,6 +34,9 @@ struct Row {
   double roof_fraction = 0;  // median over the repeats of max(flops / compute_peak, bytes / memory_peak) / seconds
   std::int64_t workspace_bytes = 0, peak_extra_bytes = 0;
 };
+
+/// Threads that a run of `plan` uses: the reference stays on the calling one, however many are allowed.
+int threads_of(const Plan& plan) noexcept;
 
 /// Runs `problem` on seeded normal data until the budget is spent. A problem of a few microseconds is run many times a
 /// repeat. Errors are those of `plan` and `run`.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
+#include "bench/measure.hpp"
 #include "bench/memory.hpp"
 #include "cli/attend_input.hpp"
 #include "cli/attend_report.hpp"
@@ -75,7 +75,7 @@ CLI::Validator scale_value() {
 }
 
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("input", o.input, "The file of tensors")->required()->type_name("IN.safetensors");
+  app.add_option("input", o.input, "The file of tensors")->required()->check(not_empty())->type_name("IN.safetensors");
   app.add_option("-o,--output", o.output, "Write o and lse to this file")->check(not_empty())->type_name("OUT.safetensors");
   app.add_option("--causal", o.flags.causal,
                  "See keys up to the query's position: query i stands at\ni + sk - sq (bottom-right) or at i (top-left)")
@@ -106,16 +106,6 @@ void add_options(CLI::App& app, Options& o) {
       ->check(between(1, 100000))
       ->type_name("N");
   app.add_flag("--json", o.json, "The report as JSON");
-}
-
-// Before anything is computed.
-void check_output(const Options& o) {
-  if (o.output.empty()) return;
-  std::error_code error;
-  if (std::filesystem::equivalent(o.input, o.output, error)) {
-    throw Failure(kBadInput, fmt::format("-o {}: that is the input; nothing was written", o.output));
-  }
-  check(check_writable(o.output), "-o");
 }
 
 struct Outputs {
@@ -153,7 +143,7 @@ void run_fused(const AttendInput& in, const Options& options, Outputs& out, Atte
   report.extra_bytes = static_cast<double>(peak.extra_bytes());
   report.implementation = plan.implementation();
   report.backend = backend_of(report.implementation);
-  report.threads = plan.max_threads();
+  report.threads = bench::threads_of(plan);
   report.workspace_bytes = plan.workspace_bytes();
 }
 
@@ -173,7 +163,7 @@ void write_outputs(const AttendInput& in, const Outputs& out, const Options& opt
 
 ExitCode attend(const Options& options) {
   require_backend(options.target.backend);
-  check_output(options);
+  check(check_output(options.output, {&options.input, 1}), "-o");  // before anything is computed
   const auto file = value_of(SafetensorsFile::open(options.input));
   const auto in = load_attend_input(file, options.flags);
   if (const auto why = options.compare_unfused ? unfused_refusal(in.problem) : ""; !why.empty()) {

@@ -34,8 +34,7 @@ ExitCode run(const Options& options) {
       options.json ? bench::Format::json : bench::parse_format(options.format).value_or(bench::Format::table);
   auto arguments = options.problems;
   if (arguments.empty()) arguments.push_back("@" + workload_file("performance.txt"));
-  std::vector<Problem> problems;  // all are checked before the first is run
-  for (const auto& text : expand_problems(arguments)) problems.push_back(parse_problem(text));
+  const auto problems = parse_problems(arguments);
 
   Progress progress;
   std::vector<bench::Row> rows;
@@ -71,7 +70,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--seconds", options->measure.seconds, "Time to spend on a problem (default: 2)")
       ->check(between(0.01, 3600.0))
       ->type_name("S");
-  command->footer(kFooter);
+  command->footer(std::string(kProblemHelp) + kFooter);
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
+#include "cli/printable.hpp"
 #include "tessera/implementations.hpp"
 
 namespace tessera::cli {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr std::size_t kShownBytes = 200;  // of what a caller wrote, in a message
 
 const ImplementationInfo* find_implementation(std::string_view name) {
   for (const auto& info : implementations()) {
@@ -28,20 +31,29 @@ std::string implementation_names() {
   return names;
 }
 
-// The caller named one: it runs the problem, or the reason why not is the error.
-std::string named_implementation(const std::string& name, const std::string& backend, const Problem& problem,
-                                 std::string_view origin) {
-  const auto* info = find_implementation(name);
-  if (info == nullptr) {
-    throw Failure(kBadInput, fmt::format("{}: no implementation is called \"{}\" (there are {})", origin, name,
-                                         implementation_names()));
+constexpr std::size_t kMaxListBytes = 16u << 20;
+
+std::string contents_of_list(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  char block[1 << 16];
+  while (file && text.size() <= kMaxListBytes) {
+    file.read(block, sizeof block);
+    text.append(block, static_cast<std::size_t>(file.gcount()));
   }
-  if (!backend.empty() && info->backend != backend) {
-    throw Failure(kBadInput, fmt::format("{}: {} belongs to backend {}, not to {}", origin, name, info->backend, backend));
-  }
-  if (!info->available) throw Failure(kUnsupported, fmt::format("{}: {} cannot run here: {}", origin, name, info->reason));
-  check(accepts(name, problem), fmt::format("{} does not take this problem", name));
-  return name;
+  if (text.size() > kMaxListBytes)
+    throw Failure(kBadInput, fmt::format("{}: over the {} bytes that a list of problems may have", path, kMaxListBytes));
+  if (!file.eof() || file.bad()) throw Failure(kBadInput, fmt::format("{}: cannot read this list of problems", path));
+  return text;
+}
+
+// Messages of the library begin with the argument's name; here the text itself is the better one.
+void check_problem(const Status& status, std::string_view text, std::string_view where) {
+  if (status.ok()) return;
+  std::string_view message = status.message();
+  if (constexpr std::string_view kName = "problem: "; message.starts_with(kName)) message.remove_prefix(kName.size());
+  throw Failure(exit_code_of(status),
+                fmt::format("{}problem \"{}\": {}", where, printable(text, kShownBytes), printable(message)));
 }
 
 }  // namespace
@@ -76,13 +88,31 @@ void require_backend(const std::string& backend) {
   }
 }
 
+std::string asked_implementation(const Target& target) {
+  const char* forced = std::getenv("TESSERA_FORCE_IMPL");
+  const char* origin = target.impl.empty() ? "TESSERA_FORCE_IMPL" : "--impl";
+  const std::string name = !target.impl.empty() ? target.impl : forced != nullptr ? forced : "";
+  if (name.empty()) return {};
+  const auto* info = find_implementation(name);
+  if (info == nullptr) {
+    throw Failure(kBadInput, fmt::format("{}: no implementation is called \"{}\" (there are {})", origin,
+                                         printable(name, kShownBytes), implementation_names()));
+  }
+  if (!target.backend.empty() && info->backend != target.backend) {
+    throw Failure(kBadInput,
+                  fmt::format("{}: {} belongs to backend {}, not to {}", origin, name, info->backend, target.backend));
+  }
+  if (!info->available) throw Failure(kUnsupported, fmt::format("{}: {} cannot run here: {}", origin, name, info->reason));
+  return name;
+}
+
 std::string choose_implementation(const Target& target, const Problem& problem) {
   require_backend(target.backend);
   check(problem.validate());
-  if (!target.impl.empty()) return named_implementation(target.impl, target.backend, problem, "--impl");
-  const char* forced = std::getenv("TESSERA_FORCE_IMPL");
-  if (forced != nullptr && *forced != '\0')
-    return named_implementation(forced, target.backend, problem, "TESSERA_FORCE_IMPL");
+  if (const auto name = asked_implementation(target); !name.empty()) {
+    check(accepts(name, problem), fmt::format("{} does not take this problem", name));
+    return name;
+  }
   if (target.backend.empty()) return {};
 
   std::string reasons;
@@ -102,33 +132,34 @@ PlanOptions plan_options(const Target& target, const std::string& implementation
   return options;
 }
 
-std::vector<std::string> expand_problems(const std::vector<std::string>& arguments) {
-  std::vector<std::string> problems;
+std::vector<Problem> parse_problems(const std::vector<std::string>& arguments) {
+  std::vector<Problem> problems;
   for (const auto& argument : arguments) {
     if (argument.empty() || argument[0] != '@') {
-      problems.push_back(argument);
+      problems.push_back(parse_problem(argument));
       continue;
     }
     const auto path = argument.substr(1);
-    std::ifstream file(path);
-    if (!file) throw Failure(kBadInput, fmt::format("{}: cannot read this list of problems", path));
+    if (path.empty()) throw Failure(kBadInput, "@: the name of a list of problems must follow");
     const auto before = problems.size();
-    for (std::string line; std::getline(file, line);) {
+    std::istringstream list(contents_of_list(path));
+    int number = 0;
+    for (std::string line; std::getline(list, line);) {
+      ++number;
       line.resize(std::min(line.find('#'), line.size()));
       line.erase(0, std::min(line.find_first_not_of(" \t\r"), line.size()));
       line.resize(line.find_last_not_of(" \t\r") + 1);
-      if (!line.empty()) problems.push_back(line);
+      if (!line.empty()) problems.push_back(parse_problem(line, fmt::format("{}:{}: ", path, number)));
     }
-    if (file.bad()) throw Failure(kBadInput, fmt::format("{}: cannot read this list of problems", path));
     if (problems.size() == before) throw Failure(kBadInput, fmt::format("{}: no problem in it", path));
   }
   return problems;
 }
 
-Problem parse_problem(const std::string& text) {
-  auto problem = value_of(Problem::parse(text), fmt::format("problem \"{}\"", text));
-  check(problem.validate(), fmt::format("problem \"{}\"", text));
-  return problem;
+Problem parse_problem(const std::string& text, std::string_view where) {
+  auto problem = Problem::parse(text);
+  check_problem(problem.status(), text, where);
+  return std::move(problem).value();
 }
 
 std::string backend_of(std::string_view implementation) {

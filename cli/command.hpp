@@ -64,6 +64,10 @@ struct Target {
 };
 void add_target_options(CLI::App& app, Target& target, bool with_threads = true);
 
+/// The implementation that --impl or else TESSERA_FORCE_IMPL names; empty when neither does. Throws Failure when this
+/// machine cannot run it, or when it does not belong to the backend that was asked for.
+std::string asked_implementation(const Target& target);
+
 /// The implementation to name in PlanOptions: empty when the library is to choose. Throws Failure with the reason when
 /// the backend or implementation that was asked for cannot run `problem`.
 std::string choose_implementation(const Target& target, const Problem& problem);
@@ -73,9 +77,27 @@ void require_backend(const std::string& backend);
 
 PlanOptions plan_options(const Target& target, const std::string& implementation) noexcept;
 
-/// Problem strings from the command line; "@file" stands for the lines of a file, "#" begins a comment.
-std::vector<std::string> expand_problems(const std::vector<std::string>& arguments);
-Problem parse_problem(const std::string& text);
+/// Problem strings from the command line; "@file" stands for the lines of a file, "#" begins a comment. All are checked
+/// before the first is run. `where` begins a message.
+std::vector<Problem> parse_problems(const std::vector<std::string>& arguments);
+Problem parse_problem(const std::string& text, std::string_view where = {});
+
+/// What the tokens of a problem string mean, for --help.
+inline constexpr const char* kProblemHelp = R"(A problem is a string of tokens, in any order:
+  f32, f16 or bf16          dtype of Q, K, V and O
+  b4  sq1  skv4096          sequences; queries and keys of each (default: b1 sq1)
+  hq32  hkv8                query heads, kv heads (default: as many)
+  d128, or dqk192 dv128     head dims, 1 to 256
+  causal                    keys up to the query's position; the last query stands at the last key
+  win4095,0                 keys up to 4095 left and 0 right of it; -1: no bound
+  causal-tl, win-tl4095,0   the same, but the first query stands at the first key
+  scale0.1  softcap30       scores are 0.1 q.k (default: 1 / sqrt(dqk)), then 30 tanh(s / 30)
+  alibi  sink  bias  mask   with slopes, a sink a head, an additive bias, a boolean mask
+  page16 or hpage16         keys in pages of 16 tokens, token-major or head-major
+  kvchunk512                keys a chunk of split-KV (default: the planner's)
+  ragged100-8000  seed7     key lengths drawn between the two; all that is drawn follows the seed
+
+)";
 
 /// The backend that an implementation belongs to.
 std::string backend_of(std::string_view implementation);

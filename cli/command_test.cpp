@@ -19,6 +19,16 @@ TEST_F(Command, HelpTeachesWithExamples) {
   EXPECT_THAT(run("--version").out, HasSubstr("0."));
 }
 
+TEST_F(Command, HelpTeachesTheTokensOfAProblem) {
+  for (const char* name : {"plan", "verify", "bench", "trace"}) {
+    EXPECT_THAT(run(std::string(name) + " --help").out, HasSubstr("ragged100-8000")) << name;
+  }
+  const auto outcome = run(
+      "plan \"bf16 b4 sq1 skv8192 hq32 hkv8 d128 causal win4095,0 scale0.1 softcap30 alibi sink bias mask page16 kvchunk512 "
+      "ragged100-8000 seed7\" \"f16 hq32 dqk192 dv128 skv4096 causal-tl win-tl4095,0 hpage16\"");
+  EXPECT_EQ(outcome.code, 0) << "what help shows is understood\n" << outcome.err;
+}
+
 TEST_F(Command, BadUsageIsTwoAndSaysWhat) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "tessera info"},
@@ -36,6 +46,15 @@ TEST_F(Command, BadUsageIsTwoAndSaysWhat) {
       {"verify --max-flops -1 x", "-1 is not a number above 0\n"},
       {"attend x --kv-chunk 1.5", "--kv-chunk: 1.5 is not a whole number in [1, "},
       {"attend x -o \"\"", "--output: the name is empty"},
+      {"attend \"\"", "input: the name is empty"},
+      {"attend x --causal top-left --causal top-left", "--causal: given more than once\nTry 'tessera attend --help'.\n"},
+      {"merge \"\"", "input: the name is empty"},
+      {"plan @", "@: the name of a list"},
+      {"plan @/dev/zero", "/dev/zero: over the 16777216 bytes"},
+      {"trace @list", "@list: a trace is of one problem"},
+      {"trace \"f32 hq1 d8 skv8\" -o t.svg -o t.svg", "-o t.svg: given more than once"},
+      {"plan \"f32 hq1 d8\"", "tessera: problem \"f32 hq1 d8\": skv<n> or"},
+      {"plan \"$(printf 'f32 \\033[31mred')\"", "token '\\x1b[31mred' is unknown"},
       {"trace \"f32 hq1 hkv1 d8 sq1 skv8\" -o picture.bmp", "picture.bmp"},
       {"info --threads -3", "--threads"},
       {"info --frob", "--frob"},
@@ -80,6 +99,39 @@ TEST_F(Command, PlanExplainsEachProblemOfAList) {
   const auto json = run_json("plan @list --json");
   ASSERT_EQ(json.size(), 2u);
   EXPECT_THAT(run("plan @list").out, HasSubstr("bf16 b1 hq4 hkv2 d64 sq1 skv4096 page16"));
+}
+
+TEST_F(Command, ListsNameTheLineThatIsWrong) {
+  std::ofstream(folder_ / "list") << "# a comment\nf32 hq1 d8 sq1 skv8\nf32 hq1 d8 sq1 skv8 colour7\n";
+  const auto outcome = run("plan @list");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("list:3: problem \"f32 hq1 d8 sq1 skv8 colour7\": token 'colour7'"));
+  EXPECT_EQ(outcome.out, "") << "all problems are checked before the first is done";
+}
+
+TEST_F(Command, LongProblemsAreShownInPart) {
+  const auto outcome = run("plan " + std::string(100000, 'a'));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("aaaa..."));
+  EXPECT_LT(outcome.err.size(), 500u);
+}
+
+TEST_F(Command, TheEnvironmentForcesAsImplDoes) {
+  const std::string portable = "TESSERA_FORCE_IMPL=portable", nobody = "TESSERA_FORCE_IMPL=sse9";
+  const auto results = nlohmann::json::parse(run(std::string("verify --json ") + kSmall, portable).out)["results"];
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0]["impl"], "portable");
+  EXPECT_EQ(nlohmann::json::parse(run("info --no-peaks --json", portable).out)["forced"], "portable");
+  for (const std::string command : {"info --no-peaks", "verify ", "plan ", "bench ", "trace "}) {
+    const auto outcome = run(command.ends_with(' ') ? command + kSmall : command, nobody);
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("TESSERA_FORCE_IMPL: no implementation is called \"sse9\"")) << command;
+  }
+}
+
+TEST_F(Command, TheReferenceRunsOnOneThread) {
+  const auto row = run_json(std::string("bench --json --seconds 0.01 --backend reference --threads 2 ") + kSmall);
+  EXPECT_EQ(row["threads"], 1);
 }
 
 TEST_F(Command, ForcedImplementationsAreUsed) {

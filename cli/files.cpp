@@ -70,6 +70,16 @@ Status check_writable(const std::filesystem::path& path) {
   return file.fd() < 0 ? system_error(path, "cannot write") : Status();
 }
 
+Status check_output(const std::string& output, std::span<const std::string> inputs) {
+  if (output.empty()) return {};
+  std::error_code error;
+  for (const auto& input : inputs) {
+    if (std::filesystem::equivalent(input, output, error))
+      return Status::invalid(output + ": that is an input; nothing was written");
+  }
+  return check_writable(output);
+}
+
 Status write_file(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   if (auto status = check_kind(path); !status.ok()) return status;
   TemporaryFile file(target_of(path));

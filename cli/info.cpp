@@ -55,14 +55,13 @@ std::vector<ReadRate> buffers(const MachineInfo& machine, int threads) {
   return reads;
 }
 
-Peaks measure_peaks(const MachineInfo& machine, int threads) {
+Peaks measure_peaks(const MachineInfo& machine, int threads, const std::string& forced) {
   Peaks peaks;
   peaks.threads = threads > 0 ? threads : machine.cores;
   for (const auto& info : implementations()) {
-    if (info.available && info.backend == "cpu") {
-      peaks.impl = info.name;
-      break;
-    }
+    if (!info.available || info.backend != "cpu" || (!forced.empty() && info.name != forced)) continue;
+    peaks.impl = info.name;
+    break;
   }
   if (peaks.impl.empty()) return peaks;
   Progress progress;
@@ -128,7 +127,7 @@ Json abilities_json(const ImplementationInfo& info) {
   return takes;
 }
 
-std::string text_of(const MachineInfo& machine, const Peaks* peaks) {
+std::string text_of(const MachineInfo& machine, const std::string& forced, const Peaks* peaks) {
   auto text = fmt::format("tessera {}\n\n", TESSERA_VERSION);
   text += fmt::format("processor  {}\n", machine.cpu_model);
   text += fmt::format("cores      {} that this process may use\n", machine.cores);
@@ -145,6 +144,7 @@ std::string text_of(const MachineInfo& machine, const Peaks* peaks) {
   rows.push_back({"ascend-twin", "-", "not in this build: no attention operators for Ascend yet"});
   rows.push_back({"ascend-npu", "-", "not in this build: no attention operators for Ascend yet"});
   text += table_text(rows, {false, false, false});
+  if (!forced.empty()) text += fmt::format("\nTESSERA_FORCE_IMPL asks for {}: no other is used\n", forced);
   if (peaks == nullptr || peaks->impl.empty()) return text;
 
   text += fmt::format("\nmeasured peaks, {} on {} {}\n", peaks->impl, peaks->threads,
@@ -159,7 +159,7 @@ std::string text_of(const MachineInfo& machine, const Peaks* peaks) {
   return text + table_text(rows, {false, true, false});
 }
 
-Json json_of(const MachineInfo& machine, const Peaks* peaks) {
+Json json_of(const MachineInfo& machine, const std::string& forced, const Peaks* peaks) {
   Json json = {{"version", TESSERA_VERSION},          {"cpu_model", machine.cpu_model}, {"cores", machine.cores},
                {"l1d_bytes", machine.l1d_bytes},      {"l2_bytes", machine.l2_bytes},   {"l3_bytes", machine.l3_bytes},
                {"isa_features", machine.isa_features}};
@@ -175,6 +175,7 @@ Json json_of(const MachineInfo& machine, const Peaks* peaks) {
     json["implementations"].push_back(
         {{"name", nullptr}, {"backend", backend}, {"available", false}, {"reason", "not in this build"}});
   }
+  if (!forced.empty()) json["forced"] = forced;
   if (peaks == nullptr || peaks->impl.empty()) return json;
   json["peaks"] = {{"impl", peaks->impl}, {"threads", peaks->threads}};
   for (const auto& [dtype, rate] : peaks->flops_per_s) json["peaks"]["flops_per_s"][std::string(name_of(dtype))] = rate;
@@ -187,13 +188,14 @@ Json json_of(const MachineInfo& machine, const Peaks* peaks) {
 
 ExitCode info(const Options& options) {
   const auto machine = machine_info();
+  const auto forced = asked_implementation({});
   Peaks peaks;
-  if (!options.no_peaks) peaks = measure_peaks(machine, options.threads);
+  if (!options.no_peaks) peaks = measure_peaks(machine, options.threads, forced);
   const auto* shown = options.no_peaks ? nullptr : &peaks;
   if (options.json)
-    print_json(json_of(machine, shown));
+    print_json(json_of(machine, forced, shown));
   else
-    fmt::print("{}", text_of(machine, shown));
+    fmt::print("{}", text_of(machine, forced, shown));
   return kDone;
 }
 

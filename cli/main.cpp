@@ -27,6 +27,18 @@ bool has_command(const CLI::App& app, const std::string& name) {
   return std::any_of(commands.begin(), commands.end(), [&](const auto* command) { return command->get_name() == name; });
 }
 
+/// "attend ", or nothing.
+std::string command_of(int argc, char** argv, const CLI::App& app) {
+  return argc > 1 && has_command(app, argv[1]) ? std::string(argv[1]) + " " : "";
+}
+
+/// CLI11 counts arguments where an option is given twice.
+std::string usage_error(std::string text) {
+  if (const auto at = text.find(": At Most 1 required"); at != std::string::npos)
+    text.replace(at, std::string::npos, ": given more than once");
+  return text;
+}
+
 int run(int argc, char** argv) {
   using namespace tessera::cli;
   CLI::App app{"Tile-fused attention: FlashAttention-2 and FlashDecoding for CPUs and Ascend NPUs.", "tessera"};
@@ -51,7 +63,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "tessera: {}\nTry 'tessera --help', or 'tessera COMMAND --help'.\n", error.what());
+    fmt::print(stderr, "tessera: {}\nTry 'tessera {}--help'.\n", usage_error(error.what()), command_of(argc, argv, app));
     return kBadInput;
   }
   if (!action) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "cli/attend_tensors.hpp"
 #include "cli/command.hpp"
@@ -65,18 +64,6 @@ Part load_part(const std::string& path, Shapes& shapes, MergeProblem& problem, b
   return {reader.load(o), reader.load(lse)};
 }
 
-// Before anything is computed.
-void check_output(const Options& options) {
-  if (options.output.empty()) return;
-  std::error_code error;
-  for (const auto& input : options.inputs) {
-    if (std::filesystem::equivalent(input, options.output, error)) {
-      throw Failure(kBadInput, fmt::format("-o {}: that is an input; nothing was written", options.output));
-    }
-  }
-  check(check_writable(options.output), "-o");
-}
-
 void report(const Options& options, const MergeProblem& problem, const Shapes& shapes, const Part& merged) {
   double squares = 0;
   const auto count = problem.batch * problem.seqlen_q * problem.num_q_heads * problem.head_dim_v;
@@ -107,7 +94,7 @@ void report(const Options& options, const MergeProblem& problem, const Shapes& s
 }
 
 ExitCode merge(const Options& options) {
-  check_output(options);
+  check(check_output(options.output, options.inputs), "-o");  // before anything is computed
   MergeProblem problem;
   Shapes shapes;
   std::vector<Part> parts;
@@ -136,7 +123,10 @@ ExitCode merge(const Options& options) {
 void add_merge(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("merge", "Merge partial results (o, lse) over different keys into one");
   auto options = std::make_shared<Options>();
-  command->add_option("input", options->inputs, "Files with o and lse")->required()->type_name("PART.safetensors");
+  command->add_option("input", options->inputs, "Files with o and lse")
+      ->required()
+      ->check(not_empty())
+      ->type_name("PART.safetensors");
   command->add_option("-o,--output", options->output, "Write the merged o and lse to this file")
       ->check(not_empty())
       ->type_name("OUT.safetensors");

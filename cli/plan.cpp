@@ -25,11 +25,10 @@ struct Options {
 ExitCode plan(const Options& options) {
   require_backend(options.target.backend);
   Json all = Json::array();
-  for (const auto& text : expand_problems(options.problems)) {
-    const auto problem = parse_problem(text);
+  for (const auto& problem : parse_problems(options.problems)) {
     const auto implementation = choose_implementation(options.target, problem);
-    const auto plan =
-        value_of(tessera::plan(problem, plan_options(options.target, implementation)), fmt::format("problem \"{}\"", text));
+    const auto plan = value_of(tessera::plan(problem, plan_options(options.target, implementation)),
+                               fmt::format("problem \"{}\"", problem.to_string()));
     if (options.json) {
       all.push_back(Json::parse(plan.explain_json()));
       continue;
@@ -52,7 +51,7 @@ void add_plan(CLI::App& app, Action& action) {
       ->type_name("PROBLEM");
   add_target_options(*command, options->target);
   command->add_flag("--json", options->json, "As a JSON array, one object a problem");
-  command->footer(kFooter);
+  command->footer(std::string(kProblemHelp) + kFooter);
   command->callback([options, &action] { action = [options] { return plan(*options); }; });
 }
 

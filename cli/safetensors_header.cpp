@@ -95,7 +95,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool number_integer(number_integer_t value) override { return fail("a negative number, " + std::to_string(value)); }
-  bool number_float(number_float_t, const string_t& text) override { return fail("a fraction, " + shown(text)); }
+  bool number_float(number_float_t, const string_t& text) override {
+    return fail("the number " + shown(text) + ", which is no whole number of 64 bits");
+  }
   bool null() override { return fail("a null"); }
   bool boolean(bool) override { return fail("a boolean"); }
   bool binary(binary_t&) override { return fail("binary data"); }

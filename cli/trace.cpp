@@ -83,8 +83,12 @@ ExitCode trace(const Options& options) {
   require_backend(options.target.backend);
   for (const auto& path : options.outputs) {  // what is wrong with a name is said before anything runs
     renderer_of(path);
+    if (std::count(options.outputs.begin(), options.outputs.end(), path) > 1)
+      throw Failure(kBadInput, fmt::format("-o {}: given more than once", path));
     check(check_writable(path), "-o");
   }
+  if (options.problem.starts_with('@'))
+    throw Failure(kBadInput, options.problem + ": a trace is of one problem, not of a list");
   const auto problem = parse_problem(options.problem);
   if (problem.total_queries() == 0) {
     throw Failure(kBadInput,
@@ -117,7 +121,7 @@ void add_trace(CLI::App& app, Action& action) {
       ->check(between(1, 1 << 26))
       ->type_name("N");
   command->add_flag("--json", options->json, "The summary as JSON");
-  command->footer(kFooter);
+  command->footer(std::string(kProblemHelp) + kFooter);
   command->callback([options, &action] { action = [options] { return trace(*options); }; });
 }
 

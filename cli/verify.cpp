@@ -47,16 +47,11 @@ struct Verdict {
 };
 
 std::vector<std::string> chosen_implementations(const Target& target) {
+  if (auto name = asked_implementation(target); !name.empty()) return {name};
   std::vector<std::string> names;
   for (const auto& info : implementations()) {
-    if (!target.impl.empty() ? info.name != target.impl : !target.backend.empty() && info.backend != target.backend)
-      continue;
-    if (!target.impl.empty() && !info.available)
-      throw Failure(kUnsupported, fmt::format("--impl: {} cannot run here: {}", info.name, info.reason));
-    if (info.available) names.emplace_back(info.name);
+    if (info.available && (target.backend.empty() || info.backend == target.backend)) names.emplace_back(info.name);
   }
-  if (names.empty() && !target.impl.empty())
-    throw Failure(kBadInput, fmt::format("--impl: no implementation is called \"{}\"", target.impl));
   if (names.empty()) throw Failure(kUnsupported, "no implementation of this backend can run here");
   return names;
 }
@@ -145,8 +140,7 @@ ExitCode verify(const Options& options) {
   const double max_flops = options.max_flops.value_or(options.problems.empty() ? kMaxFlops : INFINITY);
   auto arguments = options.problems;
   if (arguments.empty()) arguments = {"@" + workload_file("correctness.txt"), "@" + workload_file("performance.txt")};
-  std::vector<Problem> problems;
-  for (const auto& text : expand_problems(arguments)) problems.push_back(parse_problem(text));
+  const auto problems = parse_problems(arguments);
 
   Progress progress;
   std::vector<Verdict> verdicts;
@@ -202,7 +196,7 @@ void add_verify(CLI::App& app, Action& action) {
       ->check(positive())
       ->type_name("X");
   command->add_flag("--json", options->json, "Every result as JSON");
-  command->footer(kFooter);
+  command->footer(std::string(kProblemHelp) + kFooter);
   command->callback([options, &action] { action = [options] { return verify(*options); }; });
 }
 
