@@ -2,6 +2,7 @@
 // Every implementation of this machine against the reference, on random problems whose untouchable places (keys past a
 // length, unused pages, masked keys) hold NaN or Inf. Buffers have their exact size, so that the address sanitizer sees
 // any step outside. The same run on another number of threads must give the same bits.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

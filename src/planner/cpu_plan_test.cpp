@@ -2,6 +2,7 @@
 #include "planner/cpu_plan.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <chrono>
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem/visible.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::problem {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "precision/measure.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace tessera::test {

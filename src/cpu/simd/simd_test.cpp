@@ -2,6 +2,7 @@
 // Every primitive of every ISA this machine has, against scalars.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <algorithm>
 
 #include <bit>
 #include <cmath>
