@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast, in every pair of types and rounding mode that the reference lists for the Atlas A2.
+#include <algorithm>
 #include <cstring>
 
 #include "cast_int4.hpp"
 #include "rounding.hpp"
+#include "wide.hpp"
 
 namespace twin {
 
@@ -11,85 +13,74 @@ void require_deq_scale(Instruction& i);  // fused.cpp
 
 namespace {
 
-double load_value(const std::uint8_t* p, DType dtype) {
-  switch (dtype) {
-    case DType::I8:
-      return load<std::int8_t>(p);
-    case DType::U8:
-      return load<std::uint8_t>(p);
-    case DType::I16:
-      return load<std::int16_t>(p);
-    case DType::I32:
-      return load<std::int32_t>(p);
-    case DType::I64:
-      return static_cast<double>(load<std::int64_t>(p));
-    case DType::F16:
-      return load<half>(p);
-    case DType::BF16:
-      return load<bfloat16_t>(p);
-    default:
-      return load<float>(p);
+template <class D, class S, Round kMode>
+D converted(S value, [[maybe_unused]] double scale) {
+  constexpr bool kNearest = kMode == Round::Rint, kExact = sizeof(S) <= 2 || std::is_same_v<S, float>;  // as a float
+  if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+    return static_cast<D>(std::clamp<std::int64_t>(value, std::numeric_limits<D>::min(), std::numeric_limits<D>::max()));
+  } else if constexpr (std::is_integral_v<D>) {
+    return saturate<D, kMode>(value);
+  } else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, float>) {
+    return static_cast<float>(round_to_integer<kMode>(value));
+  } else if constexpr (std::is_same_v<D, float>) {
+    return static_cast<float>(static_cast<double>(value));
+  } else if constexpr (kNearest && kExact) {
+    return D(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<D, half>) {
+    const double x = std::is_same_v<S, std::int32_t> ? static_cast<double>(value) * scale : static_cast<double>(value);
+    const double r = round_to_format<kMode>(x, 10, -14);
+    return half(std::fabs(r) > 65504 ? std::copysign(std::numeric_limits<double>::infinity(), r) : r);
+  } else {
+    return D(round_to_format<kMode>(value, 7, -126));
   }
 }
 
-void store_value(std::uint8_t* p, DType dtype, double x, Round mode) {
-  switch (dtype) {
-    case DType::I8:
-      return store(p, saturate<std::int8_t>(x, mode));
-    case DType::U8:
-      return store(p, saturate<std::uint8_t>(x, mode));
-    case DType::I16:
-      return store(p, saturate<std::int16_t>(x, mode));
-    case DType::I32:
-      return store(p, saturate<std::int32_t>(x, mode));
-    case DType::I64:
-      return store(p, saturate<std::int64_t>(x, mode));
-    case DType::F16: {
-      const double r = round_to_format(x, mode, 10, -14);
-      return store(p, half(std::fabs(r) > 65504 ? std::copysign(std::numeric_limits<double>::infinity(), r) : r));
+using LoopFn = void (*)(std::uint8_t* d, const std::uint8_t* a, std::uint32_t n, double scale);
+template <class D, class S, Round kMode>
+void convert(std::uint8_t* d, const std::uint8_t* a, std::uint32_t n, double scale) {
+  wide([=] {
+    for (std::uint64_t k = 0; k < n; ++k)
+      store<D>(d + k * sizeof(D), converted<D, S, kMode>(load<S>(a + k * sizeof(S)), scale));
+  });
+}
+
+template <class D, class S>
+constexpr bool rounds() {  // for some value
+  if (std::is_integral_v<S>) return std::is_same_v<D, half> && sizeof(S) > 1;
+  return !std::is_same_v<D, float> || std::is_same_v<S, float>;
+}
+
+// Null: the chip has no such pair.
+LoopFn loop_of(DType src, DType dst, Round mode) {
+  LoopFn found = nullptr;
+  const auto pair = [&](auto s, auto d) {
+    using S = decltype(s);
+    using D = decltype(d);
+    if (DTypeOf<S>::kValue != src || DTypeOf<D>::kValue != dst) return;
+    if constexpr (rounds<D, S>()) {
+      found = with_rounding(mode, [](auto m) -> LoopFn { return &convert<D, S, m.value>; });
+    } else {
+      found = &convert<D, S, Round::Rint>;
     }
-    case DType::BF16:
-      return store(p, bfloat16_t(round_to_format(x, mode, 7, -126)));
-    default:
-      return store(p, static_cast<float>(x));
-  }
-}
-
-bool has(DType src, DType dst) {
-  using D = DType;
-  static constexpr std::pair<D, D> kPairs[] = {
-      {D::F16, D::F32}, {D::F16, D::I32},  {D::F16, D::I16},  {D::F16, D::I8},  {D::F16, D::U8},
-      {D::F32, D::F32}, {D::F32, D::F16},  {D::F32, D::BF16}, {D::F32, D::I64}, {D::F32, D::I32},
-      {D::F32, D::I16}, {D::BF16, D::F32}, {D::BF16, D::I32}, {D::U8, D::F16},  {D::I8, D::F16},
-      {D::I16, D::F16}, {D::I16, D::F32},  {D::I32, D::F32},  {D::I32, D::I64}, {D::I32, D::I16},
-      {D::I32, D::F16}, {D::I64, D::I32},  {D::I64, D::F32},  {D::F16, D::I4},  {D::I4, D::F16}};
-  for (const auto& [from, to] : kPairs) {
-    if (from == src && to == dst) return true;
-  }
-  return false;
-}
-
-using LoopFn = void (*)(std::uint8_t*, const std::uint8_t*, std::uint32_t);
-void f16_to_f32(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = n; k-- > 0;) store<float>(dp + k * 4, half_to_float(load<std::uint16_t>(ap + k * 2)));
-}
-void bf16_to_f32(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = n; k-- > 0;) store<float>(dp + k * 4, bfloat_to_float(load<std::uint16_t>(ap + k * 2)));
-}
-void f32_to_f16(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = 0; k < n; ++k) store<std::uint16_t>(dp + k * 2, float_to_half(load<float>(ap + k * 4)));
-}
-void f32_to_bf16(std::uint8_t* dp, const std::uint8_t* ap, std::uint32_t n) {
-  for (std::uint32_t k = 0; k < n; ++k) store<std::uint16_t>(dp + k * 2, float_to_bfloat(load<float>(ap + k * 4)));
-}
-
-LoopFn fast(DType src, DType dst, Round mode) {
-  if (src == DType::F16 && dst == DType::F32) return &f16_to_f32;
-  if (src == DType::BF16 && dst == DType::F32) return &bf16_to_f32;
-  const bool nearest = mode == Round::None || mode == Round::Rint;
-  if (src == DType::F32 && dst == DType::F16 && nearest) return &f32_to_f16;
-  if (src == DType::F32 && dst == DType::BF16 && nearest) return &f32_to_bf16;
-  return nullptr;
+  };
+  const auto pairs = [&](auto s, auto... d) { (pair(s, d), ...); };
+  const std::int8_t i8{};
+  const std::uint8_t u8{};
+  const std::int16_t i16{};
+  const std::int32_t i32{};
+  const std::int64_t i64{};
+  const float f32{};
+  const half f16{};
+  const bfloat16_t bf16{};
+  pairs(f16, f32, i32, i16, i8, u8);
+  pairs(f32, f32, f16, bf16, i64, i32, i16);
+  pairs(bf16, f32, i32);
+  pairs(u8, f16);
+  pairs(i8, f16);
+  pairs(i16, f16, f32);
+  pairs(i32, f32, i64, i16, f16);
+  pairs(i64, i32, f32);
+  return found;
 }
 
 }  // namespace
@@ -99,9 +90,12 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
   TWIN_HOLD_BACK(Pipe::V, { vector_cast(lanes, dst, src, dst_stride, src_stride, mode, site); })
   Instruction i(Pipe::V, "Cast", site);
   i.take_int4();
+  const bool half_and_int4 =
+      (src.dtype == DType::I4 && dst.dtype == DType::F16) || (src.dtype == DType::F16 && dst.dtype == DType::I4);
   const bool packed = src.dtype == DType::I4 || dst.dtype == DType::I4;
   if (packed) check_cast_int4(i, lanes, dst, mode);
-  if (!has(src.dtype, dst.dtype))
+  const LoopFn loop = loop_of(src.dtype, dst.dtype, mode);
+  if (!loop && !half_and_int4)
     i.refuse(Kind::Limit, format("Cast from %s to %s does not exist on this chip", name(src.dtype), name(dst.dtype)),
              "go by way of float");
   const bool scaled = src.dtype == DType::I32 && dst.dtype == DType::F16;
@@ -116,37 +110,26 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
   States ds(i, dst), ss(i, src);
   std::uint8_t* const d = i.bytes(dst);
   const std::uint8_t* const a = i.bytes(src);
-  const LoopFn loop = fast(src.dtype, dst.dtype, mode);
+  const double scale = scaled ? core().registers.deq_scale[0] : 1;
   const bool in_place =
       to > from && d < a + src.bytes && a < d + dst.bytes;  // widening over its own source: from the last element down
   for (std::size_t n = 0; n < runs.size(); ++n) {
     const Run& r = runs[in_place ? runs.size() - 1 - n : n];
-    const std::uint64_t od = r.offset[0], oa = r.offset[1];
-    const bool clean = ss.clean(oa, std::uint64_t{r.n} * from);
-    if (loop) {
-      loop(d + od, a + oa, r.n);
+    std::uint8_t* const to_run = d + r.offset[0];
+    const std::uint8_t* const from_run = a + r.offset[1];
+    const bool over = to_run < from_run + std::uint64_t{r.n} * from && from_run < to_run + std::uint64_t{r.n} * to;
+    const bool clean = ss.clean(r.offset[1], std::uint64_t{r.n} * from);
+    if (to > from && over) {
+      for (std::uint64_t k = r.n; k-- > 0;) loop(to_run + k * to, from_run + k * from, 1, scale);
     } else {
-      for (std::uint64_t k = 0; k < r.n; ++k) {
-        const std::uint64_t e = in_place ? r.n - 1 - k : k;
-        if (src.dtype == DType::I64 && dst.dtype == DType::I32) {
-          const auto v = load<std::int64_t>(a + oa + e * 8);
-          store<std::int32_t>(d + od + e * 4, static_cast<std::int32_t>(v < INT32_MIN   ? INT32_MIN
-                                                                        : v > INT32_MAX ? INT32_MAX
-                                                                                        : v));
-        } else if (src.dtype == DType::F32 && dst.dtype == DType::F32) {
-          store<float>(d + od + e * 4, static_cast<float>(round_to_integer(load<float>(a + oa + e * 4), mode)));
-        } else {
-          const double x = load_value(a + oa + e * from, src.dtype);
-          store_value(d + od + e * to, dst.dtype, scaled ? x * core().registers.deq_scale[0] : x, mode);
-        }
-      }
+      loop(to_run, from_run, r.n, scale);
     }
     if (clean) {
-      ds.set(od, std::uint64_t{r.n} * to, kDefined);
+      ds.set(r.offset[0], std::uint64_t{r.n} * to, kDefined);
     } else {
       for (std::uint64_t k = 0; k < r.n; ++k) {
         const std::uint64_t e = in_place ? r.n - 1 - k : k;
-        ds.set(od + e * to, to, ss.of(oa + e * from, from));
+        ds.set(r.offset[0] + e * to, to, ss.of(r.offset[1] + e * from, from));
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cast_int4.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "rounding.hpp"
@@ -8,9 +9,10 @@
 namespace twin {
 namespace {
 
-int to_int4(half value, Round mode) {
+template <Round kMode>
+int to_int4(half value) {
   const double x = value;
-  return std::isnan(x) ? 0 : static_cast<int>(std::clamp(round_to_integer(x, mode), -8.0, 7.0));
+  return x != x ? 0 : static_cast<int>(std::clamp(round_to_integer<kMode>(x), -8.0, 7.0));
 }
 
 }  // namespace
@@ -43,13 +45,14 @@ void widen(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const
   if (clean) ds.set(od, std::uint64_t{r.n} * 2, kDefined);
 }
 
-void narrow(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const Run& r, Round mode) {
+template <Round kMode>
+void narrow(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const Run& r) {
   const std::uint64_t oa = r.offset[1], odd = r.lane % 2;
   std::uint8_t state = kDefined;  // of a byte: that of both elements, or of the one that is written
   for (std::uint64_t k = 0; k < r.n; ++k) {
     const std::uint64_t at = r.offset[0] + (odd + k) / 2;
     const bool second = (odd + k) % 2;
-    const int value = to_int4(load<half>(a + oa + k * 2), mode);
+    const int value = to_int4<kMode>(load<half>(a + oa + k * 2));
     state = meet(second ? state : kDefined, ss.of(oa + k * 2, 2));
     d[at] = with_int4(d[at], second, value);
     ds.set(at, 1, state);
@@ -65,7 +68,9 @@ void cast_int4(Instruction& i, const View& dst, const View& src, const std::vect
   if (src.dtype == DType::I4) {
     for (std::size_t n = runs.size(); n-- > 0;) widen(ds, ss, d, a, runs[n]);
   } else {
-    for (const Run& r : runs) narrow(ds, ss, d, a, r, mode);
+    with_rounding(mode, [&](auto m) {
+      for (const Run& r : runs) narrow<m.value>(ds, ss, d, a, r);
+    });
   }
 }
 

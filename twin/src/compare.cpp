@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare and Select: bits in a tensor, or in the compare register of the core.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
 
 #include "lanes.hpp"
 #include "twin/calls_vector.hpp"
+#include "wide.hpp"
 
 namespace twin {
 
@@ -12,46 +15,53 @@ std::uint8_t new_origin(const std::string& text);
 
 namespace {
 
-std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
-  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
-                                    : lanes.repeats;
-}
-
-bool holds(double a, double b, Compare how) {
+// Calls f with what holds between two values.
+template <class F>
+void with_comparison(Compare how, F&& f) {
   switch (how) {
     case Compare::LT:
-      return a < b;
+      return f(std::less<>());
     case Compare::GT:
-      return a > b;
+      return f(std::greater<>());
     case Compare::EQ:
-      return a == b;
+      return f(std::equal_to<>());
     case Compare::LE:
-      return a <= b;
+      return f(std::less_equal<>());
     case Compare::GE:
-      return a >= b;
+      return f(std::greater_equal<>());
     default:
-      return a != b;
+      return f(std::not_equal_to<>());
   }
 }
 
-double value_of(const std::uint8_t* p, DType dtype) {
-  const bool is_float = dtype == DType::F16 || dtype == DType::F32;
-  return is_float ? static_cast<double>(load_float(p, dtype)) : load<std::int32_t>(p);
+// flags[k]: whether it holds between a[k] and b[k], or the one b.
+template <class T>
+void compare(std::uint8_t* flags, const std::uint8_t* a, const std::uint8_t* b, bool one_b, std::uint32_t n, Compare how) {
+  using C = std::conditional_t<std::is_integral_v<T>, T, float>;
+  with_comparison(how, [=](auto holds) {
+    if (one_b) {
+      wide([=] {
+        const C value = load<T>(b);
+        for (std::uint64_t k = 0; k < n; ++k) flags[k] = holds(C(load<T>(a + k * sizeof(T))), value);
+      });
+    } else {
+      wide([=] {
+        for (std::uint64_t k = 0; k < n; ++k) flags[k] = holds(C(load<T>(a + k * sizeof(T))), C(load<T>(b + k * sizeof(T))));
+      });
+    }
+  });
+}
+void compare(std::uint8_t* flags, DType dtype, const std::uint8_t* a, const std::uint8_t* b, bool one_b, std::uint32_t n,
+             Compare how) {
+  if (dtype == DType::F16) return compare<half>(flags, a, b, one_b, n, how);
+  if (dtype == DType::F32) return compare<float>(flags, a, b, one_b, n, how);
+  compare<std::int32_t>(flags, a, b, one_b, n, how);
 }
 
-// Collects bits, eight to a byte. A byte is undefined only if all of its lanes are: bits have no state of their own.
-struct Bits {
-  std::uint8_t byte = 0, worst = 0;
-  int undefined = 0, n = 0;
-  template <class Store>
-  void add(bool bit, std::uint8_t state, bool last, Store&& store) {
-    byte = static_cast<std::uint8_t>(byte | int{bit} << n);
-    if (state != kDefined) ++undefined, worst = state;
-    if (++n < 8 && !last) return;
-    store(byte, undefined == n ? worst : kDefined);
-    *this = {};
-  }
-};
+// Eight flags as the bits of a byte, the first lowest.
+std::uint8_t packed(const std::uint8_t* flags) {
+  return static_cast<std::uint8_t>(load<std::uint64_t>(flags) * 0x0102040810204080 >> 56);
+}
 
 void check_types(Instruction& i, DType dtype, Compare how) {
   if (!(dtype == DType::F16 || dtype == DType::F32 || (dtype == DType::I32 && how == Compare::EQ)))
@@ -86,22 +96,28 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
   i.write(dst, 0, (lanes_in_all + 7) / 8);
   i.cost(src1 ? "Compare" : "Compares", repeats_for(lanes, size), src0.dtype);
   if (!i.issue()) return;
-  const double constant = value_of(reinterpret_cast<const std::uint8_t*>(&scalar), src0.dtype);
-  const std::uint8_t* const a = i.bytes(src0);
-  const std::uint8_t* const b = src1 ? i.bytes(*src1) : nullptr;
   States ds(i, dst), as(i, src0), bs(i, src1 ? *src1 : src0);
-  Bits bits;
-  std::uint64_t at = 0, byte = 0;
+  std::uint8_t* const d = i.bytes(dst);
+  static thread_local std::vector<std::uint8_t> flags, states;
+  flags.assign((lanes_in_all + 7) / 8 * 8, 0);
+  states.assign(flags.size(), kDefined);
+  std::uint64_t at = 0;
   for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k) {
-      const std::uint64_t oa = r.offset[0] + k * size, ob = r.offset[1] + k * size;
-      const bool bit = holds(value_of(a + oa, src0.dtype), src1 ? value_of(b + ob, src0.dtype) : constant, how);
-      const std::uint8_t state = meet(as.of(oa, size), src1 ? bs.of(ob, size) : kDefined);
-      bits.add(bit, state, ++at == lanes_in_all, [&](std::uint8_t value, std::uint8_t of_it) {
-        i.bytes(dst)[byte] = value;
-        ds.set(byte++, 1, of_it);
-      });
+    compare(flags.data() + at, src0.dtype, i.bytes(src0) + r.offset[0],
+            src1 ? i.bytes(*src1) + r.offset[1] : reinterpret_cast<const std::uint8_t*>(&scalar), !src1, r.n, how);
+    const std::uint64_t bytes = std::uint64_t{r.n} * size;
+    if (!as.clean(r.offset[0], bytes) || (src1 && !bs.clean(r.offset[1], bytes))) {
+      for (std::uint64_t k = 0; k < r.n; ++k)
+        states[at + k] = meet(as.of(r.offset[0] + k * size, size), src1 ? bs.of(r.offset[1] + k * size, size) : kDefined);
     }
+    at += r.n;
+  }
+  for (std::uint64_t first = 0; first < at; first += 8) {
+    d[first / 8] = packed(flags.data() + first);
+    // A byte is undefined only if all of its lanes are: bits have no state of their own.
+    const auto begin = states.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(8, at - first));
+    ds.set(first / 8, 1, std::find(begin, end, kDefined) != end ? kDefined : *(end - 1));
   }
 }
 
@@ -122,7 +138,8 @@ void vector_compare_to_register(const Lanes& lanes, const View& src0, const View
   for (const Run& run : runs) {
     for (std::uint64_t k = 0; k < run.n; ++k) {
       const std::uint64_t oa = run.offset[0] + k * size, ob = run.offset[1] + k * size, lane = run.lane + k;
-      const bool bit = holds(value_of(i.bytes(src0) + oa, src0.dtype), value_of(i.bytes(src1) + ob, src0.dtype), how);
+      std::uint8_t bit;
+      compare(&bit, src0.dtype, i.bytes(src0) + oa, i.bytes(src1) + ob, false, 1, how);
       r.compared[lane / 8] =
           static_cast<std::uint8_t>((r.compared[lane / 8] & ~(1u << lane % 8)) | unsigned{bit} << lane % 8);
       const std::uint8_t state = meet(as.of(oa, size), bs.of(ob, size));
@@ -169,10 +186,49 @@ static void use_reserved_ub(Instruction& i) {
                "use 8 KB less (ReserveLocalMemory on the host), or mode 0");
   }
   std::uint8_t* const state = ub.state + begin;
-  if (std::all_of(state, state + kReserved, [](std::uint8_t s) { return s == kUnwritten; })) return;
-  std::memset(state,
-              new_origin(format("the last 8 KB of UB, which %s at %s has used", i.name(), to_string(i.site()).c_str())),
-              kReserved);
+  const bool one_state = std::memcmp(state, state + 1, kReserved - 1) == 0;
+  if (one_state && *state == kUnwritten) return;
+  const std::uint8_t used =
+      new_origin(format("the last 8 KB of UB, which %s at %s has used", i.name(), to_string(i.site()).c_str()));
+  if (!one_state || *state != used) std::memset(state, used, kReserved);
+}
+
+// 0xff for each of n lanes whose bit is set. Bits are those of the lanes from `first` on, or of their places in a repeat.
+static void spread_bits(std::uint8_t* flags, const std::uint8_t* bits, std::uint64_t first, std::uint32_t n,
+                        std::uint32_t a_repeat, bool same_bits) {
+  static const auto kSpread = [] {
+    std::array<std::uint64_t, 256> all{};
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      for (unsigned k = 0; k < 8; ++k) all[byte] |= std::uint64_t{byte >> k & 1 ? 0xffu : 0u} << (8 * k);
+    }
+    return all;
+  }();
+  for (std::uint32_t k = 0; k < n;) {
+    const std::uint64_t lane = same_bits ? (first + k) % a_repeat : first + k;
+    const std::uint32_t here = std::min<std::uint32_t>(8 - lane % 8, n - k);
+    const std::uint64_t eight = kSpread[bits[lane / 8]] >> (lane % 8 * 8);
+    std::memcpy(flags + k, &eight, here);
+    k += here;
+  }
+}
+
+template <class Word>
+static void choose(std::uint8_t* d, const std::uint8_t* flags, const std::uint8_t* a, const std::uint8_t* b, bool one_b,
+                   std::uint32_t n) {
+  if (one_b) {
+    const Word other = load<Word>(b);
+    wide([=] {
+      for (std::uint64_t k = 0; k < n; ++k)
+        store<Word>(d + k * sizeof(Word), flags[k] ? load<Word>(a + k * sizeof(Word)) : other);
+    });
+  } else {
+    wide([=] {
+      for (std::uint64_t k = 0; k < n; ++k) {
+        const Word first = load<Word>(a + k * sizeof(Word)), second = load<Word>(b + k * sizeof(Word));
+        store<Word>(d + k * sizeof(Word), flags[k] ? first : second);
+      }
+    });
+  }
 }
 
 void vector_select(const SelectCall& call, Site site) {
@@ -192,7 +248,8 @@ void vector_select(const SelectCall& call, Site site) {
   const bool same_bits = call.mask_repeats || !call.mask;  // for each repeat; otherwise they go on
   std::uint64_t last_lane = 0;
   for (const Run& r : runs) last_lane = std::max(last_lane, r.lane + r.n);
-  if (call.mask) i.read(*call.mask, 0, same_bits ? a_repeat / 8 : (last_lane + 7) / 8);
+  const std::uint64_t mask_bytes = same_bits ? a_repeat / 8 : (last_lane + 7) / 8;
+  if (call.mask) i.read(*call.mask, 0, mask_bytes);
   i.cost("Select", repeats_for(call.lanes, size), dst.dtype);
   if (call.mask && !call.mask_repeats) use_reserved_ub(i);
   if (!i.issue()) return;
@@ -201,19 +258,26 @@ void vector_select(const SelectCall& call, Site site) {
   const std::uint8_t* const constant =
       call.scalar_in_register ? reg.compared : reinterpret_cast<const std::uint8_t*>(&call.scalar);
   States ds(i, dst), as(i, call.src0), bs(i, other), ms(i, call.mask ? *call.mask : call.src0);
+  const bool mask_clean = call.mask ? ms.clean(0, mask_bytes) : all_defined(reg.compared_state, a_repeat / 8);
+  static thread_local std::vector<std::uint8_t> flags;
   for (const Run& r : runs) {
+    flags.resize(std::max<std::size_t>(flags.size(), r.n));
+    spread_bits(flags.data(), m, r.lane, r.n, a_repeat, same_bits);
+    with_word(size, [&](auto word) {
+      choose<decltype(word)>(i.bytes(dst) + r.offset[0], flags.data(), i.bytes(call.src0) + r.offset[1],
+                             call.src1 ? i.bytes(*call.src1) + r.offset[2] : constant, !call.src1, r.n);
+    });
+    const std::uint64_t bytes = std::uint64_t{r.n} * size;
+    if (mask_clean && as.clean(r.offset[1], bytes) && (!call.src1 || bs.clean(r.offset[2], bytes))) {
+      ds.set(r.offset[0], bytes, kDefined);
+      continue;
+    }
     for (std::uint64_t k = 0; k < r.n; ++k) {
       const std::uint64_t lane = same_bits ? (r.lane + k) % a_repeat : r.lane + k;
-      const bool first = m[lane / 8] >> (lane % 8) & 1;
-      const std::uint64_t od = r.offset[0] + k * size, oa = r.offset[1] + k * size, ob = r.offset[2] + k * size;
       std::uint8_t state = call.mask ? ms.of(lane / 8, 1) : reg.compared_state[lane / 8];
-      state = meet(state, first ? as.of(oa, size) : call.src1 ? bs.of(ob, size) : kDefined);
-      std::memcpy(i.bytes(dst) + od,
-                  first       ? i.bytes(call.src0) + oa
-                  : call.src1 ? i.bytes(*call.src1) + ob
-                              : constant,
-                  size);
-      ds.set(od, size, state);
+      const std::uint64_t at = k * size;
+      state = meet(state, flags[k] ? as.of(r.offset[1] + at, size) : call.src1 ? bs.of(r.offset[2] + at, size) : kDefined);
+      ds.set(r.offset[0] + at, size, state);
     }
   }
 }

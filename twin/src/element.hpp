@@ -21,6 +21,15 @@ void store(std::uint8_t* p, T value) {
   std::memcpy(p, &value, sizeof value);
 }
 
+// Calls f with a word of so many bytes: for what moves elements without looking at them.
+template <class F>
+void with_word(std::uint32_t bytes, F&& f) {
+  if (bytes == 1) return f(std::uint8_t{});
+  if (bytes == 2) return f(std::uint16_t{});
+  if (bytes == 4) return f(std::uint32_t{});
+  f(std::uint64_t{});
+}
+
 // One of the two integers of four bits in a byte.
 inline int int4_of(std::uint8_t both, bool second) { return ((both >> (second ? 4 : 0) & 15) ^ 8) - 8; }
 inline std::uint8_t with_int4(std::uint8_t both, bool second, int value) {

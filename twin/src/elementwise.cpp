@@ -10,6 +10,7 @@
 #include "banks.hpp"
 #include "lane_math.hpp"
 #include "lanes.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
@@ -39,17 +40,11 @@ inline __attribute__((always_inline)) void body(std::uint8_t* dp, const std::uin
     d[i] = narrow<D>(Lane::of(C(a[i]), kScalar ? scalar : kUnary ? C(0) : C(b[i]), kReadsDst ? C(d[i]) : C(0)));
   }
 }
-// Converting halves takes blends, which SSE2 lacks. Neither version fuses products and sums.
 template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
-void loop_portable(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n) {
-  body<D, S, kScalar, kUnary, kReadsDst, Lane>(d, a, b, n);
+void loop_wide(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n) {
+  wide([=] { body<D, S, kScalar, kUnary, kReadsDst, Lane>(d, a, b, n); });
 }
 #if defined(__x86_64__)
-template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
-__attribute__((target("avx2"))) void loop_avx2(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b,
-                                               std::uint32_t n) {
-  body<D, S, kScalar, kUnary, kReadsDst, Lane>(d, a, b, n);
-}
 // Halves in chunks that stay in L1, with the processor's conversions: every one with AVX2 has F16C. The bits are those of
 // half_to_float and float_to_half; a NaN becomes the same NaN.
 constexpr std::uint32_t kChunk = 256;
@@ -92,20 +87,17 @@ __attribute__((target("avx2,f16c"))) void loop_halves(std::uint8_t* dp, const st
   }
 }
 
-template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
-LoopFn loop() {
-  static const bool wide = __builtin_cpu_supports("avx2") != 0;
-  if constexpr (std::is_same<D, half>::value && std::is_same<S, half>::value) {
-    if (wide) return &loop_halves<kScalar, kUnary, kReadsDst, Lane>;
-  }
-  return wide ? &loop_avx2<D, S, kScalar, kUnary, kReadsDst, Lane> : &loop_portable<D, S, kScalar, kUnary, kReadsDst, Lane>;
-}
-#else
-template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
-LoopFn loop() {
-  return &loop_portable<D, S, kScalar, kUnary, kReadsDst, Lane>;
-}
 #endif
+
+template <class D, class S, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
+LoopFn loop() {
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<D, half> && std::is_same_v<S, half>) {
+    if (has_avx2()) return &loop_halves<kScalar, kUnary, kReadsDst, Lane>;
+  }
+#endif
+  return &loop_wide<D, S, kScalar, kUnary, kReadsDst, Lane>;
+}
 
 template <std::uint32_t kTypes, bool kScalar, bool kUnary, bool kReadsDst, class Lane>
 LoopFn pick(DType dst, DType src) {
@@ -154,6 +146,12 @@ constexpr Row kRows[] = {
 #include "twin/vector.inc"
 };
 
+// Also of the bytes between the runs, so that it is one look for many short ones.
+bool all_clean(const States& states, const std::vector<Run>& runs, int operand, std::uint32_t bytes) {
+  const Span span = span_of(runs, operand, bytes * 8);
+  return span.begin >= span.end || states.clean(span.begin, span.end - span.begin);
+}
+
 // Cycles a repeat for the two sources' banks. The figures of other instructions with two sources have it in them.
 double sources_meet(const VecCall& call) {
   const bool count = call.lanes.form == Lanes::Count || core().mask_counts;
@@ -183,32 +181,28 @@ void vector_elementwise(const VecCall& call, Site site) {
   const std::uint32_t dst_bytes = size_bytes(call.dst.dtype);
   const std::uint32_t src_bytes = size_bytes(call.src0.dtype);
   const std::uint32_t widest = std::max(dst_bytes, src_bytes);
-  i.cost(row.cost,
-         call.lanes.form == Lanes::Count ? (std::uint64_t{call.lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
-                                         : call.lanes.repeats,
-         widest == 2 ? call.dst.dtype : DType::F32);
+  i.cost(row.cost, repeats_for(call.lanes, widest), widest == 2 ? call.dst.dtype : DType::F32);
   if (binary && std::strcmp(row.cost, "TwoVectors") == 0) i.conflict(sources_meet(call));
   if (!i.issue()) return;
   std::uint8_t* const d = i.bytes(call.dst);
   const std::uint8_t* const a = i.bytes(call.src0);
   const std::uint8_t* const b = binary ? i.bytes(call.src1) : nullptr;
   States ds(i, call.dst), as(i, call.src0), bs(i, binary ? call.src1 : call.src0);
+  const bool clean = all_clean(ds, runs, 0, dst_bytes) && all_clean(as, runs, 1, src_bytes) &&
+                     (!binary || all_clean(bs, runs, 2, src_bytes));
   for (const Run& r : runs) {
-    const std::uint8_t* const second = binary ? b + r.offset[2] : reinterpret_cast<const std::uint8_t*>(&call.scalar);
-    const std::uint64_t src_n = std::uint64_t{r.n} * src_bytes;
-    const std::uint64_t dst_n = std::uint64_t{r.n} * dst_bytes;
-    const bool clean = as.clean(r.offset[1], src_n) && (!binary || bs.clean(r.offset[2], src_n)) &&
-                       (!row.reads_dst || ds.clean(r.offset[0], dst_n));
-    run_lanes(d + r.offset[0], a + r.offset[1], second, r.n);
-    if (clean) {
-      ds.set(r.offset[0], dst_n, kDefined);
-      continue;
-    }
-    for (std::uint64_t lane = 0; lane < r.n; ++lane) {
-      std::uint8_t state = as.of(r.offset[1] + lane * src_bytes, src_bytes);
-      if (binary) state = meet(state, bs.of(r.offset[2] + lane * src_bytes, src_bytes));
-      if (row.reads_dst) state = meet(state, ds.of(r.offset[0] + lane * dst_bytes, dst_bytes));
-      ds.set(r.offset[0] + lane * dst_bytes, dst_bytes, state);
+    run_lanes(d + r.offset[0], a + r.offset[1],
+              binary ? b + r.offset[2] : reinterpret_cast<const std::uint8_t*>(&call.scalar), r.n);
+    if (clean) continue;
+    const Elements to{ds, r.offset[0], dst_bytes}, first{as, r.offset[1], src_bytes}, second{bs, r.offset[2], src_bytes};
+    if (binary && row.reads_dst) {
+      meet_lanes(to, r.n, first, second, to);
+    } else if (binary) {
+      meet_lanes(to, r.n, first, second);
+    } else if (row.reads_dst) {
+      meet_lanes(to, r.n, first, to);
+    } else {
+      meet_lanes(to, r.n, first);
     }
   }
 }

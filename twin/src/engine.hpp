@@ -151,6 +151,8 @@ class Instruction {
   // Declare what it touches. Neighbours are joined; an access outside of its tensor or memory is reported, and stops it.
   void read(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, false); }
   void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
+  // Whether all of the first `bytes` of a tensor in local memory are there: any access inside of them is accepted.
+  bool reaches(const View& view, std::uint64_t bytes) const;
   void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
   // Reports, and the instruction is not executed. Behind an `if`, so that its text is made only when it is needed: texts
   // cost more than a short instruction.
@@ -193,6 +195,7 @@ class Instruction {
   void check_int4(const View& view);
   void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
   Memory* memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
+  bool given_back(const View& view) const;  // by FreeTensor
 
   Core& core_;
   Pipe pipe_;

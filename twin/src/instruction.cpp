@@ -60,6 +60,21 @@ void Instruction::require_aligned(const View& view, std::uint32_t alignment, con
          "begin tensors on that boundary", &view);
 }
 
+static bool is_nowhere(const View& view) { return view.space == Space::UB && !view.bytes && !view.tensor && !view.buffer; }
+
+bool Instruction::given_back(const View& view) const {
+  if (!view.buffer) return false;
+  const Buffer& b = core_.buffers[view.buffer];
+  const auto* const issued = core_.issued_buffers;
+  const bool in_use = issued ? (*issued)[view.buffer].first : b.state != Buffer::Idle;
+  return !in_use || (issued ? (*issued)[view.buffer].second : b.generation) != view.generation;
+}
+
+bool Instruction::reaches(const View& view, std::uint64_t bytes) const {
+  return view.space != Space::GM && !is_nowhere(view) && (!view.bytes || bytes <= view.bytes) && !given_back(view) &&
+         view.addr + bytes <= core_.memory[int(view.space)].bytes;
+}
+
 Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   const char* const verb = write ? "writes" : "reads";
   View part = view;  // for reports
@@ -69,7 +84,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
     if (!refused_) refuse(kind, what, fix, &part);  // with wrong strides or a wrong core nobody knows where it would go
     return nullptr;
   };
-  if (view.space == Space::UB && !view.bytes && !view.tensor && !view.buffer) {
+  if (is_nowhere(view)) {
     return miss(Kind::OutOfBounds,
                 format("%s %s a LocalTensor that has no memory: it was declared, and nothing else", name_, verb),
                 "take it from AllocTensor, DeQue, TBuf::Get, or give it a position, an address and a size");
@@ -82,14 +97,9 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   const char* const larger = "make the tensor larger, or the count, repeats or strides smaller";
   // A read of GM that is there is done all the same: copies are rounded up to whole blocks.
   if (past && (write || view.space != Space::GM)) return miss(Kind::OutOfBounds, past_the_tensor(), larger);
-  if (view.buffer) {
-    const Buffer& b = core_.buffers[view.buffer];
-    const auto* const issued = core_.issued_buffers;
-    const bool in_use = issued ? (*issued)[view.buffer].first : b.state != Buffer::Idle;
-    if (!in_use || (issued ? (*issued)[view.buffer].second : b.generation) != view.generation) {
-      return miss(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
-                  "use it before FreeTensor");
-    }
+  if (given_back(view)) {
+    return miss(Kind::UseAfterFree, format("%s %s a tensor that FreeTensor has given back", name_, verb),
+                "use it before FreeTensor");
   }
   if (view.space != Space::GM) {
     Memory& m = core_.memory[int(view.space)];

@@ -59,27 +59,27 @@ std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::u
   return blocks;
 }
 
-const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
-  static thread_local std::vector<Run> runs;
-  runs.clear();
-  std::uint32_t bits[4] = {}, widest = 1;
-  for (int o = 0; o < count; ++o) {
-    bits[o] = size_bits(operands[o].view->dtype);
-    widest = std::max(widest, size_bytes(operands[o].view->dtype));
-    i.require_aligned(*operands[o].view, kBlockBytes, operands[o].write ? "the destination" : "a source");
+Span span_of(const std::vector<Run>& runs, int operand, std::uint32_t bits) {
+  Span span;
+  for (const Run& r : runs) {
+    span.begin = std::min(span.begin, r.offset[operand]);
+    span.end = std::max(span.end, r.offset[operand] + bytes_of_run(r, bits));
   }
-  const std::uint32_t a_repeat = lanes_a_repeat(widest);
-  const ResolvedLanes shape = resolve(i, lanes, a_repeat);
-  if (!shape.contiguous) {
-    std::uint32_t turns = 1;
-    for (int o = 0; o < count; ++o)
-      turns = std::max(turns,
-                       fullest_group(blocks_of(shape.mask, a_repeat, kBlockBytes * 8 / bits[o]), operands[o].stride.block));
-    i.conflict(turns);
-  }
-  const auto push = [&](Run run) {
-    if (!runs.empty()) {
-      Run& last = runs.back();
+  return span;
+}
+
+namespace {
+
+// Gathers runs, joined where they follow one another in every operand.
+struct Runs {
+  std::vector<Run>& all;
+  const Operand* operands;
+  int count;
+  std::uint32_t bits[4] = {}, widest = 1, a_repeat = 0;
+
+  void add(const Run& run) {
+    if (!all.empty()) {
+      Run& last = all.back();
       bool goes_on = last.lane + last.n == run.lane;
       for (int o = 0; o < count; ++o) goes_on &= last.offset[o] + std::uint64_t{last.n} * bits[o] / 8 == run.offset[o];
       if (goes_on) {
@@ -87,44 +87,64 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
         return;
       }
     }
-    runs.push_back(run);
-  };
-  if (shape.contiguous) {
-    if (shape.count) runs.push_back({{}, 0, shape.count});
-  } else {
-    const std::uint32_t group = kBlockBytes / widest;  // lanes that are contiguous in every operand
-    for (std::uint32_t r = 0; r < shape.repeats; ++r) {
-      const std::uint32_t lanes_here =
-          shape.last_repeat_lanes && r + 1 == shape.repeats ? shape.last_repeat_lanes : a_repeat;
-      for_each_stretch(shape.mask, lanes_here, [&](std::uint32_t first, std::uint32_t n) {
-        while (n) {
-          const std::uint32_t piece = std::min(n, group - first % group);
-          Run run{{}, std::uint64_t{r} * a_repeat + first, piece};
-          for (int o = 0; o < count; ++o) {
-            const std::uint32_t a_block = kBlockBytes * 8 / bits[o];
-            run.offset[o] =
-                (std::uint64_t{r} * operands[o].stride.repeat + std::uint64_t{first / a_block} * operands[o].stride.block) *
-                    kBlockBytes +
-                std::uint64_t{first % a_block} * bits[o] / 8;
-          }
-          push(run);
-          first += piece;
-          n -= piece;
-        }
-      });
-    }
+    all.push_back(run);
   }
-  for (int o = 0; o < count; ++o) {
-    for (const Run& run : runs) {
-      const std::uint64_t bytes = bytes_of_run(run, bits[o]);
-      if (operands[o].write) {
-        i.write(*operands[o].view, run.offset[o], bytes);
-      } else {
-        i.read(*operands[o].view, run.offset[o], bytes);
+
+  void add_stretch(std::uint32_t repeat, std::uint32_t first, std::uint32_t n) {
+    bool blocks_follow = true;
+    for (int o = 0; o < count; ++o) blocks_follow &= operands[o].stride.block == 1;
+    const std::uint32_t group = blocks_follow ? a_repeat : kBlockBytes / widest;  // contiguous in every operand
+    while (n) {
+      const std::uint32_t piece = std::min(n, group - first % group);
+      Run run{{}, std::uint64_t{repeat} * a_repeat + first, piece};
+      for (int o = 0; o < count; ++o) {
+        const Stride s = operands[o].stride;
+        const std::uint32_t a_block = kBlockBytes * 8 / bits[o];
+        run.offset[o] = (std::uint64_t{repeat} * s.repeat + std::uint64_t{first / a_block} * s.block) * kBlockBytes +
+                        std::uint64_t{first % a_block} * bits[o] / 8;
       }
+      add(run);
+      first += piece;
+      n -= piece;
     }
   }
-  return runs;
+
+  void declare(Instruction& i, int o) const {
+    Accesses accesses(i, *operands[o].view, operands[o].write, span_of(all, o, bits[o]).end);
+    for (const Run& r : all) accesses.add(r.offset[o], bytes_of_run(r, bits[o]));
+  }
+};
+
+}  // namespace
+
+const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
+  static thread_local std::vector<Run> all;
+  all.clear();
+  Runs runs{all, operands, count};
+  for (int o = 0; o < count; ++o) {
+    runs.bits[o] = size_bits(operands[o].view->dtype);
+    runs.widest = std::max(runs.widest, size_bytes(operands[o].view->dtype));
+    i.require_aligned(*operands[o].view, kBlockBytes, operands[o].write ? "the destination" : "a source");
+  }
+  const std::uint32_t a_repeat = runs.a_repeat = lanes_a_repeat(runs.widest);
+  const ResolvedLanes shape = resolve(i, lanes, a_repeat);
+  if (shape.contiguous) {
+    if (shape.count) all.push_back({{}, 0, shape.count});
+  } else {
+    std::uint32_t turns = 1;
+    for (int o = 0; o < count; ++o) {
+      const std::uint32_t blocks = blocks_of(shape.mask, a_repeat, kBlockBytes * 8 / runs.bits[o]);
+      turns = std::max(turns, fullest_group(blocks, operands[o].stride.block));
+    }
+    i.conflict(turns);
+    for (std::uint32_t r = 0; r < shape.repeats; ++r) {
+      const bool last = shape.last_repeat_lanes && r + 1 == shape.repeats;
+      for_each_stretch(shape.mask, last ? shape.last_repeat_lanes : a_repeat,
+                       [&](std::uint32_t first, std::uint32_t n) { runs.add_stretch(r, first, n); });
+    }
+  }
+  for (int o = 0; o < count; ++o) runs.declare(i, o);
+  return all;
 }
 
 }  // namespace twin

@@ -2,6 +2,7 @@
 // The three forms of a vector instruction, brought to one: runs of lanes whose operands all lie contiguously.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "element.hpp"
@@ -48,15 +49,48 @@ ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat
 // The runs of an instruction with these operands; declares what it reads and writes, and checks alignment.
 const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count);
 
+// Declares accesses to one operand, of which none goes beyond its first `end` bytes. Neighbours are one access, unless
+// something is wrong: reports name the part.
+class Accesses {
+ public:
+  Accesses(Instruction& i, const View& view, bool write, std::uint64_t end)
+      : i_(i), view_(view), write_(write), joins_(i.reaches(view, end)) {}
+  ~Accesses() { flush(); }
+  Accesses(const Accesses&) = delete;
+  Accesses& operator=(const Accesses&) = delete;
+  void add(std::uint64_t begin, std::uint64_t bytes) {
+    if (!joins_ || begin < begin_ || begin > end_) {
+      flush();
+      begin_ = begin;
+      end_ = begin;
+    }
+    end_ = std::max(end_, begin + bytes);
+  }
+
+ private:
+  void flush() {
+    if (begin_ < end_) write_ ? i_.write(view_, begin_, end_ - begin_) : i_.read(view_, begin_, end_ - begin_);
+  }
+  Instruction& i_;
+  const View& view_;
+  bool write_, joins_;
+  std::uint64_t begin_ = 0, end_ = 0;
+};
+
 // Calls f(first lane, n) for each stretch of set bits.
 template <class F>
 void for_each_stretch(const std::uint64_t mask[2], std::uint32_t lanes, F&& f) {
-  std::uint32_t at = 0;
-  while (at < lanes) {
-    while (at < lanes && !(mask[at / 64] >> (at % 64) & 1)) ++at;
-    const std::uint32_t first = at;
-    while (at < lanes && (mask[at / 64] >> (at % 64) & 1)) ++at;
-    if (at > first) f(first, at - first);
+  const auto next = [&](std::uint32_t at, std::uint64_t flip) {  // the next set bit, or with all ones the next clear one
+    for (; at < lanes; at = (at / 64 + 1) * 64) {
+      const std::uint64_t rest = (mask[at / 64] ^ flip) >> (at % 64);
+      if (rest) return std::min(at + static_cast<std::uint32_t>(__builtin_ctzll(rest)), lanes);
+    }
+    return lanes;
+  };
+  for (std::uint32_t first = next(0, 0); first < lanes;) {
+    const std::uint32_t behind = next(first, ~std::uint64_t{0});
+    f(first, behind - first);
+    first = next(behind, 0);
   }
 }
 
@@ -88,6 +122,36 @@ class States {
   std::uint8_t origin_ = 0;
 };
 inline std::uint8_t meet(std::uint8_t a, std::uint8_t b) { return a == kDefined ? b : a; }
+
+// n elements of an operand, from an offset on.
+struct Elements {
+  States& states;
+  std::uint64_t offset;
+  std::uint32_t bytes;
+};
+// Each of n results is undefined where one of its operands is; the first of several says what it is.
+template <class... Operands>
+void meet_lanes(Elements result, std::uint64_t n, Operands... operands) {
+  if ((operands.states.clean(operands.offset, n * operands.bytes) && ...))
+    return result.states.set(result.offset, n * result.bytes, kDefined);
+  for (std::uint64_t k = 0; k < n; ++k) {
+    std::uint8_t state = kDefined;
+    ((state = meet(state, operands.states.of(operands.offset + k * operands.bytes, operands.bytes))), ...);
+    result.states.set(result.offset + k * result.bytes, result.bytes, state);
+  }
+}
+
+// From the first byte that the runs touch of an operand to behind the last.
+struct Span {
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+};
+Span span_of(const std::vector<Run>& runs, int operand, std::uint32_t bits);
+
+// Repeats of an instruction whose widest element has so many bytes.
+inline std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
+  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
+                                    : lanes.repeats;
+}
 
 inline std::uint32_t repeats_of(const Run& r, std::uint32_t bytes) {
   return (r.n * bytes + kRepeatBytes - 1) / kRepeatBytes;

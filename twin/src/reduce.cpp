@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lanes.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
@@ -18,42 +19,110 @@ float rounded(float v, DType dtype) {
   return half_to_float(float_to_half(std::isinf(v) ? v : std::min(std::max(v, -65504.0f), 65504.0f)));
 }
 
-struct Group {  // what is reduced to one value
-  float value[128];
-  std::uint32_t index[128];
-  std::uint32_t n = 0;
-  std::uint8_t state = kDefined;
-  void add(float v, std::uint32_t at, std::uint8_t s) {
-    value[n] = v;
-    index[n++] = at;
-    state = meet(state, s);
-  }
+// The lanes of an instruction as floats, in groups of which each is reduced to one value.
+struct Groups {
+  std::uint32_t lanes = 0;              // of a group
+  std::vector<float> value;             // a lane each; zero where it is masked off
+  std::vector<std::uint8_t> at_work;    // a lane each
+  std::vector<std::uint8_t> state;      // a group each
+  std::vector<std::uint32_t> occupied;  // numbers of the groups with lanes at work
+  float* of(std::uint32_t group) { return value.data() + std::size_t{group} * lanes; }
 };
 
-// The tree pairs lane 2i with 2i + 1; a lane without partner passes. Masked-off lanes count as zero.
-float tree_sum(const Group& g, std::uint32_t lanes, DType dtype) {
-  float level[128] = {};
-  for (std::uint32_t k = 0; k < g.n; ++k) level[g.index[k]] = g.value[k];
-  for (std::uint32_t width = lanes; width > 1; width = (width + 1) / 2) {
-    for (std::uint32_t k = 0; k < width / 2; ++k) level[k] = rounded(level[2 * k] + level[2 * k + 1], dtype);
-    if (width % 2) level[width / 2] = level[width - 1];
+// The groups that have lanes at work, in order.
+template <class F>
+void each_group(const std::vector<Run>& runs, std::uint32_t lanes, F&& f) {
+  std::uint64_t next = 0;
+  for (const Run& r : runs) {
+    for (std::uint64_t g = std::max(next, r.lane / lanes); g <= (r.lane + r.n - 1) / lanes; ++g) f(g);
+    next = (r.lane + r.n - 1) / lanes + 1;
   }
-  return level[0];
 }
 
-// The first of equal extremes; a NaN wins.
-std::uint32_t extreme(const Group& g, Reduce op) {
-  std::uint32_t best = 0;
-  for (std::uint32_t k = 1; k < g.n; ++k) {
-    const bool better = op == Reduce::Max ? g.value[k] > g.value[best] : g.value[k] < g.value[best];
-    if (!std::isnan(g.value[best]) && (better || std::isnan(g.value[k]))) best = k;
+void to_floats(float* to, const std::uint8_t* from, DType dtype, std::uint32_t n) {
+  if (dtype == DType::F32) {
+    std::memcpy(to, from, std::size_t{n} * 4);
+  } else {
+    wide([=] {
+      for (std::uint64_t k = 0; k < n; ++k) to[k] = half_to_float(load<std::uint16_t>(from + k * 2));
+    });
   }
-  return best;
+}
+
+Groups& load_groups(Instruction& i, const View& src, const std::vector<Run>& runs, std::uint32_t lanes) {
+  static thread_local Groups groups;
+  groups.lanes = lanes;
+  groups.occupied.clear();
+  each_group(runs, lanes, [](std::uint64_t g) { groups.occupied.push_back(static_cast<std::uint32_t>(g)); });
+  const std::size_t count = groups.occupied.empty() ? 0 : groups.occupied.back() + std::size_t{1};
+  groups.value.assign(count * lanes, 0.0f);
+  groups.at_work.assign(count * lanes, 0);
+  groups.state.assign(count, kDefined);
+  States states(i, src);
+  const std::uint32_t size = size_bytes(src.dtype);
+  for (const Run& r : runs) {
+    to_floats(groups.value.data() + r.lane, i.bytes(src) + r.offset[0], src.dtype, r.n);
+    std::memset(groups.at_work.data() + r.lane, 1, r.n);
+    if (states.clean(r.offset[0], std::uint64_t{r.n} * size)) continue;
+    for (std::uint64_t k = 0; k < r.n; ++k) {
+      std::uint8_t& state = groups.state[(r.lane + k) / lanes];
+      state = meet(state, states.of(r.offset[0] + k * size, size));
+    }
+  }
+  return groups;
+}
+
+// Of all groups at once: the tree pairs lane 2i with 2i + 1. value[g] becomes the sum of group g.
+void tree_sums(Groups& groups, DType dtype) {
+  static thread_local std::vector<float> level;
+  for (std::uint32_t width = groups.lanes; width > 1; width /= 2) {
+    level.resize(groups.value.size() / 2);
+    const float* const from = groups.value.data();
+    float* const to = level.data();
+    const std::size_t n = level.size();
+    if (dtype == DType::F16) {
+      wide([=] {
+        for (std::size_t k = 0; k < n; ++k) to[k] = rounded(from[2 * k] + from[2 * k + 1], DType::F16);
+      });
+    } else {
+      wide([=] {
+        for (std::size_t k = 0; k < n; ++k) to[k] = from[2 * k] + from[2 * k + 1];
+      });
+    }
+    groups.value.swap(level);
+  }
+}
+
+// The lane of the first of equal extremes; a NaN wins.
+std::uint32_t extreme(Groups& groups, std::uint32_t group, Reduce op) {
+  const float* const value = groups.of(group);
+  const std::uint8_t* const at_work = groups.at_work.data() + std::size_t{group} * groups.lanes;
+  std::int32_t keys[128];  // in the order of the values, 0 and -0 the same, NaN before all
+  std::int32_t most = INT32_MIN;
+  const std::uint32_t n = groups.lanes;
+  const bool least_wins = op == Reduce::Min;
+  std::int32_t* const to = keys;
+  wide([=, &most] {
+    std::int32_t best = INT32_MIN;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const auto bits = static_cast<std::int32_t>(float_to_bits(value[k]));
+      const std::int32_t up = bits >= 0 ? bits : INT32_MIN - bits;
+      const std::int32_t key = value[k] != value[k] ? INT32_MAX : least_wins ? -up : up;
+      to[k] = at_work[k] ? key : INT32_MIN;
+      best = std::max(best, to[k]);
+    }
+    most = best;
+  });
+  return static_cast<std::uint32_t>(std::find(keys, keys + n, most) - keys);
 }
 
 void keep_extreme(float value, std::uint32_t index) {
   core().registers.extreme = value;
   core().registers.extreme_index = index;
+}
+
+std::uint64_t repeats_of_lanes(const std::vector<Run>& runs, std::uint32_t a_repeat) {
+  return runs.empty() ? 0 : (runs.back().lane + runs.back().n + a_repeat - 1) / a_repeat;
 }
 
 bool check_type(Instruction& i, const View& src) {
@@ -75,41 +144,35 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   const Operand operand{&src, src_stride};
   const auto& runs = make_runs(i, lanes, &operand, 1);
   const std::uint64_t step = std::uint64_t{dst_repeat_stride} * written;  // its unit is what one repeat gives
-  std::uint64_t repeats = 0;
-  for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
+  const std::uint64_t repeats = repeats_of_lanes(runs, a_repeat);
   if (!(dst.addr % (pair ? 2 * size : size) == 0))
     i.refuse(Kind::Alignment, format("%s: the destination is not aligned to its element", instruction), "align it");
-  for (std::uint64_t r = 0; r < repeats; ++r) i.write(dst, r * step, written);
+  {
+    Accesses results(i, dst, true, repeats ? (repeats - 1) * step + written : 0);
+    for (std::uint64_t r = 0; r < repeats; ++r) results.add(r * step, written);
+  }
   i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
   if (!i.issue()) return;
-  std::vector<Group> groups(repeats);
-  States ds(i, dst), ss(i, src);
-  const std::uint8_t* const a = i.bytes(src);
-  for (const Run& r : runs) {
-    for (std::uint32_t k = 0; k < r.n; ++k) {
-      const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / a_repeat].add(load_float(a + at, src.dtype), static_cast<std::uint32_t>((r.lane + k) % a_repeat),
-                                          ss.of(at, size));
-    }
-  }
-  for (std::uint64_t r = 0; r < repeats; ++r) {
-    const Group& g = groups[r];
-    if (!g.n) continue;
+  Groups& groups = load_groups(i, src, runs, a_repeat);
+  if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+  States ds(i, dst);
+  for (const std::uint32_t r : groups.occupied) {
     std::uint8_t* const d = i.bytes(dst) + r * step;
     if (op == Reduce::Sum) {
-      core().registers.sum = tree_sum(g, a_repeat, src.dtype);
-      store_float(d, src.dtype, core().registers.sum);
+      core().registers.sum = groups.value[r];
+      store_float(d, src.dtype, groups.value[r]);
     } else {
-      const std::uint32_t best = extreme(g, op);
-      keep_extreme(g.value[best], g.index[best]);
+      const std::uint32_t best = extreme(groups, r, op);
+      const float value = groups.of(r)[best];
+      keep_extreme(value, best);
       if (out == ReduceOut::Index) {
-        std::memcpy(d, &g.index[best], 4);
+        std::memcpy(d, &best, 4);
       } else {
-        store_float(d + (out == ReduceOut::IndexValue ? size : 0), src.dtype, g.value[best]);
-        if (pair) put_index(d + (out == ReduceOut::IndexValue ? 0 : size), src.dtype, g.index[best]);
+        store_float(d + (out == ReduceOut::IndexValue ? size : 0), src.dtype, value);
+        if (pair) put_index(d + (out == ReduceOut::IndexValue ? 0 : size), src.dtype, best);
       }
     }
-    ds.set(r * step, written, g.state);
+    ds.set(r * step, written, groups.state[r]);
   }
 }
 
@@ -124,26 +187,23 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
   const std::uint64_t step = std::uint64_t{dst_repeat_stride} * results * size;
   const Operand operand{&src, src_stride};
   const auto& runs = make_runs(i, lanes, &operand, 1);
-  std::map<std::uint64_t, Group> groups;  // by number of the result, over all repeats
-  for (const Run& r : runs) {
-    for (std::uint32_t k = 0; k < r.n; ++k) groups[(r.lane + k) / group_lanes];
-  }
   const auto place = [&](std::uint64_t g) { return g / results * step + g % results * size; };
-  for (const auto& [g, unused] : groups) i.write(dst, place(g), size);
+  {
+    std::uint64_t end = 0;
+    each_group(runs, group_lanes, [&](std::uint64_t g) { end = std::max(end, place(g) + size); });
+    Accesses written(i, dst, true, end);
+    each_group(runs, group_lanes, [&](std::uint64_t g) { written.add(place(g), size); });
+  }
   i.cost("BlockReduce", lanes.form == Lanes::Count ? (lanes.count + a_repeat - 1) / a_repeat : lanes.repeats, src.dtype);
   if (!i.issue()) return;
-  States ds(i, dst), ss(i, src);
-  for (const Run& r : runs) {
-    for (std::uint32_t k = 0; k < r.n; ++k) {
-      const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-      groups[(r.lane + k) / group_lanes].add(load_float(i.bytes(src) + at, src.dtype),
-                                             static_cast<std::uint32_t>((r.lane + k) % group_lanes), ss.of(at, size));
-    }
-  }
-  for (const auto& [g, group] : groups) {
-    store_float(i.bytes(dst) + place(g), src.dtype,
-                op == Reduce::Sum ? tree_sum(group, group_lanes, src.dtype) : group.value[extreme(group, op)]);
-    ds.set(place(g), size, group.state);
+  Groups& groups = load_groups(i, src, runs, group_lanes);
+  if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+  States ds(i, dst);
+  std::uint8_t* const d = i.bytes(dst);
+  for (const std::uint32_t g : groups.occupied) {
+    const float value = op == Reduce::Sum ? groups.value[g] : groups.of(g)[extreme(groups, g, op)];
+    store_float(d + place(g), src.dtype, value);
+    ds.set(place(g), size, groups.state[g]);
   }
 }
 
@@ -164,8 +224,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     if (!check_type(i, src)) return;
     const Operand operand{&src, {1, static_cast<std::uint16_t>(src_repeat_stride)}};
     const auto& runs = make_runs(i, lanes, &operand, 1);
-    std::uint64_t repeats = 0;
-    for (const Run& r : runs) repeats = std::max(repeats, (r.lane + r.n + a_repeat - 1) / a_repeat);
+    const std::uint64_t repeats = repeats_of_lanes(runs, a_repeat);
     if (repeats == 0) i.refuse(Kind::Limit, format("%s of nothing", names[int(op)]), "give it at least one element");
     const std::uint64_t needed =
         op == Reduce::Sum ? repeats * size : 2 * repeats * size;  // what the first step leaves a repeat
@@ -177,28 +236,19 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
     if (!executes) {
       state = skipped_state(at_site, names[int(op)]);
     } else {
-      std::vector<Group> groups(repeats);
-      States ss(i, src);
-      for (const Run& r : runs) {
-        for (std::uint32_t k = 0; k < r.n; ++k) {
-          const std::uint64_t at = r.offset[0] + std::uint64_t{k} * size;
-          groups[(r.lane + k) / a_repeat].add(load_float(i.bytes(src) + at, src.dtype),
-                                              static_cast<std::uint32_t>((r.lane + k) % a_repeat), ss.of(at, size));
-        }
-      }
-      for (std::uint64_t r = 0; r < repeats; ++r) {
-        const Group& g = groups[r];
-        if (!g.n) continue;
-        state = meet(state, g.state);
+      Groups& groups = load_groups(i, src, runs, a_repeat);
+      if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+      for (const std::uint32_t r : groups.occupied) {
+        state = meet(state, groups.state[r]);
         if (op == Reduce::Sum) {
-          result = first ? tree_sum(g, a_repeat, src.dtype) : rounded(result + tree_sum(g, a_repeat, src.dtype), src.dtype);
+          result = first ? groups.value[r] : rounded(result + groups.value[r], src.dtype);
         } else {
-          const std::uint32_t best = extreme(g, op);
-          const bool better =
-              first || (op == Reduce::Max ? g.value[best] > result : g.value[best] < result) || std::isnan(g.value[best]);
+          const std::uint32_t best = extreme(groups, r, op);
+          const float value = groups.of(r)[best];
+          const bool better = first || (op == Reduce::Max ? value > result : value < result) || std::isnan(value);
           if (better && !(!first && std::isnan(result))) {
-            result = g.value[best];
-            where = static_cast<std::uint32_t>(r * a_repeat) + g.index[best];
+            result = value;
+            where = r * a_repeat + best;
           }
         }
         first = false;

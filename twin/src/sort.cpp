@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sort32, MrgSort and what the library builds from them.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "lanes.hpp"
 #include "twin/calls_vector.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
 
-constexpr std::uint64_t kPairBytes = 8;
+constexpr std::uint64_t kPairBytes = 8, kSign = std::uint64_t{1} << 63;
+constexpr std::uint64_t kAllDefined = 0x0101010101010101 * kDefined;  // states of a pair
 
-struct Pair {
-  float score;
-  std::uint8_t bytes[kPairBytes], state[kPairBytes];
+// A list: the bytes and states of its pairs, and a key each that orders them: descending, equal scores as they came. The
+// reference says nothing of NaN; here it comes first, so that the order stays a strict one.
+struct List {
+  std::vector<std::uint64_t> pairs, states, keys;
+  std::size_t size() const { return pairs.size(); }
+  void resize(std::size_t n) {
+    pairs.resize(n);
+    states.resize(n);
+    keys.resize(n);
+  }
 };
 
-// Descending. The reference says nothing of NaN; here it comes first, so that the order stays a strict one.
-bool before(const Pair& a, const Pair& b) {
-  if (std::isnan(a.score) || std::isnan(b.score)) return std::isnan(a.score) && !std::isnan(b.score);
-  return a.score > b.score;
+std::uint64_t key_of(float score, std::uint32_t place) {
+  const auto bits = static_cast<std::int32_t>(float_to_bits(score));
+  const std::int32_t up = score != score ? INT32_MAX : bits >= 0 ? bits : INT32_MIN - bits;  // 0 and -0 are the same
+  return std::uint64_t{static_cast<std::uint32_t>(up) ^ 0x80000000u} << 32 | ~place;
 }
 
 void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats) {
@@ -31,37 +40,73 @@ void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats)
   i.require_aligned(dst, kBlockBytes, "the destination");
 }
 
-// The pair of one score and one index. The two bytes between a half and its index are reserved: zero here.
-Pair make_pair(const std::uint8_t* score, const std::uint8_t* index, std::uint8_t state, DType dtype) {
-  Pair p{load_float(score, dtype), {}, {}};
-  std::memcpy(p.bytes, score, size_bytes(dtype));
-  std::memcpy(p.bytes + 4, index, 4);
-  std::memset(p.state, state, kPairBytes);
-  return p;
-}
-
-Pair load_pair(Instruction& i, const View& view, std::uint64_t offset, DType dtype, States& states) {
-  const std::uint8_t* const p = i.bytes(view) + offset;
-  Pair pair{load_float(p, dtype), {}, {}};
-  std::memcpy(pair.bytes, p, kPairBytes);
-  for (std::uint64_t k = 0; k < kPairBytes; ++k) pair.state[k] = states.of(offset + k, 1);
-  return pair;
-}
-
-void store_pair(Instruction& i, const View& view, std::uint64_t offset, const Pair& pair, States& states) {
-  std::memcpy(i.bytes(view) + offset, pair.bytes, kPairBytes);
-  for (std::uint64_t k = 0; k < kPairBytes; ++k) states.set(offset + k, 1, pair.state[k]);
-}
-
-std::vector<Pair> read_pairs(Instruction& i, const View& scores, const View& indices, std::uint64_t n) {
-  std::vector<Pair> pairs;
-  States ss(i, scores), is(i, indices);
+// Pairs of scores and indices. The two bytes between a half and its index are reserved: zero here.
+void make_pairs(Instruction& i, const View& scores, const View& indices, std::size_t n, List& list) {
   const std::uint32_t size = size_bytes(scores.dtype);
-  for (std::uint64_t k = 0; k < n; ++k) {
-    pairs.push_back(make_pair(i.bytes(scores) + k * size, i.bytes(indices) + k * 4,
-                              meet(ss.of(k * size, size), is.of(k * 4, 4)), scores.dtype));
+  list.resize(n);
+  const std::uint8_t *const s = i.bytes(scores), *const x = i.bytes(indices);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::uint64_t score = size == 2 ? load<std::uint16_t>(s + k * 2) : load<std::uint32_t>(s + k * 4);
+    list.pairs[k] = score | std::uint64_t{load<std::uint32_t>(x + k * 4)} << 32;
+    list.keys[k] = key_of(load_float(s + k * size, scores.dtype), static_cast<std::uint32_t>(k));
   }
-  return pairs;
+  States ss(i, scores), is(i, indices);
+  std::fill(list.states.begin(), list.states.end(), kAllDefined);
+  if (ss.clean(0, n * size) && is.clean(0, n * 4)) return;
+  for (std::size_t k = 0; k < n; ++k) std::memset(&list.states[k], meet(ss.of(k * size, size), is.of(k * 4, 4)), kPairBytes);
+}
+
+void load_pairs(Instruction& i, const View& view, std::uint64_t offset, DType dtype, std::size_t n, List& list) {
+  list.resize(n);
+  const std::uint8_t* const p = i.bytes(view) + offset;
+  std::memcpy(list.pairs.data(), p, n * kPairBytes);
+  for (std::size_t k = 0; k < n; ++k)
+    list.keys[k] = key_of(load_float(p + k * kPairBytes, dtype), static_cast<std::uint32_t>(k));
+  States states(i, view);
+  std::fill(list.states.begin(), list.states.end(), kAllDefined);
+  if (states.clean(offset, n * kPairBytes)) return;
+  auto* const state = reinterpret_cast<std::uint8_t*>(list.states.data());
+  for (std::uint64_t k = 0; k < n * kPairBytes; ++k) state[k] = states.of(offset + k, 1);
+}
+
+// Sorts 32 pairs: the place of each is how many come before it, counted for all at once.
+void sort32(const List& from, std::size_t first, List& to) {
+  std::uint64_t before[32] = {};
+  const std::uint64_t* const keys = from.keys.data() + first;
+  std::uint64_t* const places = before;
+  wide([=] {
+    for (int other = 0; other < 32; ++other) {
+      for (int k = 0; k < 32; ++k)  // as signed numbers, which is what vectors compare
+        places[k] += static_cast<std::int64_t>(keys[other] ^ kSign) > static_cast<std::int64_t>(keys[k] ^ kSign);
+    }
+  });
+  for (std::size_t k = 0; k < 32; ++k) {
+    to.pairs[first + before[k]] = from.pairs[first + k];
+    to.states[first + before[k]] = from.states[first + k];
+    to.keys[first + before[k]] = from.keys[first + k];
+  }
+}
+
+void sort_list(List& list, bool full) {
+  static thread_local List sorted;
+  sorted.resize(list.size());
+  if (!full) {
+    for (std::size_t k = 0; k < list.size(); k += 32) sort32(list, k, sorted);
+  } else {
+    std::vector<std::uint32_t> order(list.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return list.keys[a] > list.keys[b]; });
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      sorted.pairs[k] = list.pairs[order[k]];
+      sorted.states[k] = list.states[order[k]];
+    }
+  }
+  std::swap(list, sorted);
+}
+
+void store_pairs(Instruction& i, const View& view, std::uint64_t offset, const List& list) {
+  std::memcpy(i.bytes(view) + offset, list.pairs.data(), list.size() * kPairBytes);
+  std::memcpy(i.state(view) + offset, list.states.data(), list.size() * kPairBytes);
 }
 
 void sort_pairs(const View& dst, const View& scores, const View& indices, const View* work, std::uint32_t repeats, bool full,
@@ -79,15 +124,38 @@ void sort_pairs(const View& dst, const View& scores, const View& indices, const 
   for (std::uint64_t lists = repeats; full && lists > 1; lists = (lists + 3) / 4) ++passes;
   i.cost("Sort", n * passes, scores.dtype);
   if (n == 0 || !i.issue()) return;
-  std::vector<Pair> pairs = read_pairs(i, scores, indices, n);
-  const std::uint64_t step = full ? n : 32;
-  for (std::uint64_t k = 0; k < n; k += step) std::stable_sort(pairs.begin() + k, pairs.begin() + k + step, before);
-  States ds(i, dst);
-  for (std::uint64_t k = 0; k < n; ++k) store_pair(i, dst, k * kPairBytes, pairs[k], ds);
+  static thread_local List list;
+  make_pairs(i, scores, indices, n, list);
+  sort_list(list, full);
+  store_pairs(i, dst, 0, list);
   if (work) {
     const std::uint8_t left = new_origin(format("the temporary of %s at %s", name, to_string(site).c_str()));
     States(i, *work).set(0, n * kPairBytes, left);
   }
+}
+
+// Of equal scores in two lists that of the first list comes first. Ends with the first exhausted list on request.
+void merge(const List* lists, const MergeCall& call, std::uint32_t taken[4], List& merged) {
+  std::size_t total = 0;
+  std::uint64_t next[4] = {};  // scores at the lists' heads; 0, which is none's, when a list is exhausted
+  const auto head = [&](int l) { return l < call.lists && taken[l] < lists[l].size() ? lists[l].keys[taken[l]] >> 32 : 0; };
+  std::fill(taken, taken + 4, 0u);
+  for (int l = 0; l < 4; ++l) {
+    next[l] = head(l);
+    if (l < call.lists) total += lists[l].size();
+  }
+  merged.resize(total);
+  std::size_t n = 0;
+  while (n < total) {
+    const int low = next[1] > next[0] ? 1 : 0, high = next[3] > next[2] ? 3 : 2;
+    const int best = next[high] > next[low] ? high : low;
+    merged.pairs[n] = lists[best].pairs[taken[best]];
+    merged.states[n++] = lists[best].states[taken[best]];
+    ++taken[best];
+    next[best] = head(best);
+    if (next[best] == 0 && call.stop_at_exhausted) break;
+  }
+  merged.resize(n);
 }
 
 }  // namespace
@@ -131,25 +199,13 @@ void vector_merge(const MergeCall& call, Site site) {
   i.write(call.dst, 0, call.repeats * total * kPairBytes);
   i.cost("Sort", call.repeats * total, call.dst.dtype);
   if (total == 0 || !i.issue()) return;
-  States ds(i, call.dst);
   std::uint32_t* const taken = core().registers.merged;
+  static thread_local List lists[4], merged;
   for (std::uint64_t r = 0; r < call.repeats; ++r) {
-    std::vector<Pair> lists[4];
-    for (int l = 0; l < call.lists; ++l) {
-      States ss(i, call.src[l]);
-      for (std::uint64_t k = 0; k < call.length[l]; ++k)
-        lists[l].push_back(load_pair(i, call.src[l], (r * total + k) * kPairBytes, call.dst.dtype, ss));
-    }
-    std::fill(taken, taken + 4, 0u);
-    for (std::uint64_t k = 0; k < total; ++k) {
-      int best = -1;
-      for (int l = 0; l < call.lists; ++l) {
-        if (taken[l] == call.length[l]) continue;
-        if (best < 0 || before(lists[l][taken[l]], lists[best][taken[best]])) best = l;
-      }
-      store_pair(i, call.dst, (r * total + k) * kPairBytes, lists[best][taken[best]], ds);
-      if (++taken[best] == call.length[best] && call.stop_at_exhausted) break;
-    }
+    for (int l = 0; l < call.lists; ++l)
+      load_pairs(i, call.src[l], r * total * kPairBytes, call.dst.dtype, call.length[l], lists[l]);
+    merge(lists, call, taken, merged);
+    store_pairs(i, call.dst, r * total * kPairBytes, merged);
   }
 }
 
@@ -175,14 +231,15 @@ void vector_extract(const View& scores, const View& indices, const View& pairs, 
   i.write(indices, 0, n * 4);
   i.cost("OneVector", 2 * ((n * kPairBytes + kRepeatBytes - 1) / kRepeatBytes), DType::F32);  // two GatherMask
   if (n == 0 || !i.issue()) return;
-  States vs(i, scores), xs(i, indices), ps(i, pairs);
-  std::vector<Pair> all;
-  for (std::uint64_t k = 0; k < n; ++k) all.push_back(load_pair(i, pairs, k * kPairBytes, scores.dtype, ps));
-  for (std::uint64_t k = 0; k < n; ++k) {
-    std::memcpy(i.bytes(scores) + k * size, all[k].bytes, size);
-    std::memcpy(i.bytes(indices) + k * 4, all[k].bytes + 4, 4);
-    for (std::uint32_t b = 0; b < size; ++b) vs.set(k * size + b, 1, all[k].state[b]);
-    for (std::uint32_t b = 0; b < 4; ++b) xs.set(k * 4 + b, 1, all[k].state[4 + b]);
+  static thread_local List all;
+  load_pairs(i, pairs, 0, scores.dtype, n, all);
+  std::uint8_t *const values = i.bytes(scores), *const numbers = i.bytes(indices);
+  std::uint8_t *const value_states = i.state(scores), *const number_states = i.state(indices);
+  for (std::size_t k = 0; k < n; ++k) {
+    std::memcpy(values + k * size, &all.pairs[k], size);
+    std::memcpy(value_states + k * size, &all.states[k], size);
+    store(numbers + k * 4, static_cast<std::uint32_t>(all.pairs[k] >> 32));
+    store(number_states + k * 4, static_cast<std::uint32_t>(all.states[k] >> 32));
   }
 }
 

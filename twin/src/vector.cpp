@@ -5,14 +5,10 @@
 
 #include "lane_math.hpp"
 #include "lanes.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
-
-std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
-  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
-                                    : lanes.repeats;
-}
 
 template <class F>
 decltype(auto) with_type(DType dtype, F&& f) {
@@ -42,6 +38,29 @@ decltype(auto) with_type(DType dtype, F&& f) {
   }
 }
 
+template <class Word>
+void fill(std::uint8_t* d, std::uint32_t n, Word value) {
+  for (std::uint64_t k = 0; k < n; ++k) store<Word>(d + k * sizeof(Word), value);
+}
+
+// start, start + 1, ...: the sum in double, then what the type makes of it.
+template <class T>
+void ramp(std::uint8_t* d, std::uint32_t n, double start) {
+  wide([=] {
+    for (std::uint32_t k = 0; k < n; ++k)
+      store<T>(d + std::uint64_t{k} * sizeof(T), T(start + static_cast<std::int32_t>(k)));
+  });
+}
+
+// Of GatherMask's patterns 1 to 7, which of eight lanes are kept: one of two, one of four, all.
+constexpr unsigned kPatterns[] = {0, 0x55, 0xaa, 0x11, 0x22, 0x44, 0x88, 0xff};
+
+// d[k] = a[from[k]]; from counts bytes.
+template <class Word, class From>
+void gather(std::uint8_t* d, const std::uint8_t* a, const From* from, std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) store<Word>(d + k * sizeof(Word), load<Word>(a + from[k]));
+}
+
 }  // namespace
 
 void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t scalar, Site site) {
@@ -54,7 +73,8 @@ void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::u
   if (!i.issue()) return;
   States states(i, dst);
   for (const Run& r : runs) {
-    for (std::uint32_t k = 0; k < r.n; ++k) std::memcpy(i.bytes(dst) + r.offset[0] + std::uint64_t{k} * size, &scalar, size);
+    std::uint8_t* const d = i.bytes(dst) + r.offset[0];
+    with_word(size, [&](auto word) { fill<decltype(word)>(d, r.n, static_cast<decltype(word)>(scalar)); });
     states.set(r.offset[0], std::uint64_t{r.n} * size, kDefined);
   }
 }
@@ -70,8 +90,7 @@ void vector_index(const View& dst, std::uint64_t first, std::uint32_t count, Sit
   with_type(dst.dtype, [&](auto t) {
     using T = decltype(t);
     const double start = static_cast<double>(load<T>(reinterpret_cast<const std::uint8_t*>(&first)));
-    for (std::uint32_t k = 0; k < count; ++k) store<T>(i.bytes(dst) + std::uint64_t{k} * size, T(start + k));
-    return 0;
+    ramp<T>(i.bytes(dst), count, start);
   });
   States(i, dst).set(0, std::uint64_t{count} * size, kDefined);
 }
@@ -86,17 +105,28 @@ void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride
   i.require_aligned(dst, kBlockBytes, "the destination");
   i.require_aligned(src, kBlockBytes, "the source");
   i.read(src, 0, std::uint64_t{repeats} * 8 * size);
-  const auto block_at = [&](std::uint32_t k) {
-    return (std::uint64_t{k / 8} * stride.repeat + std::uint64_t{k % 8} * stride.block) * kBlockBytes;
-  };
-  for (std::uint32_t k = 0; k < repeats * 8; ++k) i.write(dst, block_at(k), kBlockBytes);
+  const auto block_at = [&](std::uint64_t k) { return (k / 8 * stride.repeat + k % 8 * stride.block) * kBlockBytes; };
+  {
+    Accesses written(i, dst, true, repeats ? block_at(std::uint64_t{repeats} * 8 - 1) + kBlockBytes : 0);
+    for (std::uint64_t k = 0; k < std::uint64_t{repeats} * 8; ++k) written.add(block_at(k), kBlockBytes);
+  }
   i.cost("Brcb", repeats, dst.dtype);
   if (!i.issue()) return;
   States ds(i, dst), ss(i, src);
-  for (std::uint32_t k = 0; k < repeats * 8; ++k) {
-    for (std::uint32_t e = 0; e < kBlockBytes / size; ++e) {
-      std::memcpy(i.bytes(dst) + block_at(k) + e * size, i.bytes(src) + std::uint64_t{k} * size, size);
-      ds.copy_from(ss, block_at(k) + e * size, std::uint64_t{k} * size, size);
+  std::uint8_t* const d = i.bytes(dst);
+  const std::uint8_t* const a = i.bytes(src);
+  with_word(size, [&](auto word) {
+    using Word = decltype(word);
+    for (std::uint64_t k = 0; k < std::uint64_t{repeats} * 8; ++k) {
+      const Word value = load<Word>(a + k * size);
+      for (std::uint32_t e = 0; e < kBlockBytes; e += size) store<Word>(d + block_at(k) + e, value);
+    }
+  });
+  for (std::uint64_t k = 0; k < std::uint64_t{repeats} * 8; ++k) {
+    if (ss.clean(k * size, size)) {
+      ds.set(block_at(k), kBlockBytes, kDefined);
+    } else {
+      for (std::uint32_t e = 0; e < kBlockBytes; e += size) ds.copy_from(ss, block_at(k) + e, k * size, size);
     }
   }
 }
@@ -109,23 +139,26 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
   i.read(offsets, 0, std::uint64_t{count} * 4);
   i.write(dst, 0, std::uint64_t{count} * size);
   i.cost("Gather", count, dst.dtype);
-  States where(i, offsets);
   const std::uint32_t* const at = reinterpret_cast<const std::uint32_t*>(i.bytes(offsets));
+  std::uint64_t span = 0;  // bytes of the source from `base` on
   if (!i.refused()) {
     i.use(offsets, 0, std::uint64_t{count} * 4, "uses as an address");
+    std::uint32_t last = 0;
+    for (std::uint32_t k = 0; k < count; ++k) last = std::max(last, at[k]);
+    span = count ? std::uint64_t{last} + size : 0;
+    Accesses read(i, src, false, base + span);
     for (std::uint32_t k = 0; k < count; ++k) {
       if (at[k] % size != 0)
         i.refuse(Kind::Alignment, format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size),
                  "offsets are in bytes");
-      i.read(src, std::uint64_t{base} + at[k], size);
+      read.add(std::uint64_t{base} + at[k], size);
     }
   }
   if (!i.issue()) return;
   States ds(i, dst), ss(i, src);
-  for (std::uint64_t k = 0; k < count; ++k) {
-    std::memmove(i.bytes(dst) + k * size, i.bytes(src) + base + at[k], size);
-    ds.copy_from(ss, k * size, std::uint64_t{base} + at[k], size);
-  }
+  with_word(size, [&](auto word) { gather<decltype(word)>(i.bytes(dst), i.bytes(src) + base, at, count); });
+  if (ss.clean(base, span)) return ds.set(0, std::uint64_t{count} * size, kDefined);
+  for (std::uint64_t k = 0; k < count; ++k) ds.copy_from(ss, k * size, std::uint64_t{base} + at[k], size);
 }
 
 std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode,
@@ -147,36 +180,43 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
   const auto place = [&](std::uint64_t repeat, std::uint64_t lane) {
     return (repeat * src_stride.repeat + lane / a_block * src_stride.block) * kBlockBytes + lane % a_block * size;
   };
-  for (std::uint64_t r = 0; r < repeats; ++r) {
-    for (std::uint64_t lane = 0; lane < a_repeat; lane += a_block)
-      i.read(src, place(r, lane), std::min(a_block, a_repeat - lane) * size);
-    if (mask) i.read(*mask, r * mask_repeat_stride * kBlockBytes, (a_repeat + 7) / 8);
+  const std::uint64_t end = repeats && a_repeat ? place(repeats - 1, a_repeat - 1) + size : 0;
+  {
+    Accesses read(i, src, false, end);
+    for (std::uint64_t r = 0; r < repeats; ++r) {
+      for (std::uint64_t lane = 0; lane < a_repeat; lane += a_block)
+        read.add(place(r, lane), std::min(a_block, a_repeat - lane) * size);
+    }
   }
+  for (std::uint64_t r = 0; mask && r < repeats; ++r)
+    i.read(*mask, r * mask_repeat_stride * kBlockBytes, (a_repeat + 7) / 8);
   if (i.refused()) return 0;
-  std::vector<std::uint64_t> kept;
+  static thread_local std::vector<std::uint32_t> kept;
+  kept.resize(repeats * a_repeat);
+  std::size_t n = 0;
   for (std::uint64_t r = 0; r < repeats; ++r) {
     const std::uint64_t bits = r * mask_repeat_stride * kBlockBytes;
     if (mask) i.use(*mask, bits, (a_repeat + 7) / 8, "chooses by");
-    for (std::uint64_t lane = 0; lane < a_repeat; ++lane) {
-      bool keep;
-      if (mask) {
-        keep = i.bytes(*mask)[bits + lane / 8] >> (lane % 8) & 1;
-      } else {
-        keep = pattern == 7 || (pattern <= 2 ? lane % 2 == static_cast<std::uint64_t>(pattern - 1)
-                                             : lane % 4 == static_cast<std::uint64_t>(pattern - 3));
+    for (std::uint64_t lane = 0; lane < a_repeat; lane += 8) {  // a block has eight lanes, or sixteen
+      const unsigned eight = mask ? i.bytes(*mask)[bits + lane / 8] : kPatterns[pattern];
+      const auto first = static_cast<std::uint32_t>(place(r, lane));
+      for (std::uint32_t k = 0; k < std::min<std::uint64_t>(8, a_repeat - lane); ++k) {
+        kept[n] = first + k * size;
+        n += eight >> k & 1;
       }
-      if (keep) kept.push_back(place(r, lane));
     }
   }
-  i.write(dst, 0, kept.size() * size);
+  i.write(dst, 0, n * size);
   i.cost("OneVector", repeats * ((a_repeat * size + kRepeatBytes - 1) / kRepeatBytes), dst.dtype);
-  if (!i.issue()) return i.refused() ? 0 : kept.size();
+  if (!i.issue()) return i.refused() ? 0 : n;
   States ds(i, dst), ss(i, src);
-  for (std::uint64_t k = 0; k < kept.size(); ++k) {
-    std::memmove(i.bytes(dst) + k * size, i.bytes(src) + kept[k], size);
-    ds.copy_from(ss, k * size, kept[k], size);
+  with_word(size, [&](auto word) { gather<decltype(word)>(i.bytes(dst), i.bytes(src), kept.data(), n); });
+  if (ss.clean(0, end)) {
+    ds.set(0, n * size, kDefined);
+  } else {
+    for (std::uint64_t k = 0; k < n; ++k) ds.copy_from(ss, k * size, kept[k], size);
   }
-  return kept.size();
+  return n;
 }
 
 void vector_transpose16(const View& dst, const View& src, Site site) {
@@ -191,15 +231,18 @@ void vector_transpose16(const View& dst, const View& src, Site site) {
   i.write(dst, 0, 512);
   i.cost("Transpose", 256, dst.dtype);
   if (!i.issue()) return;
-  std::uint8_t values[512], states[512];
+  std::uint16_t values[256];
   std::memcpy(values, i.bytes(src), 512);
+  std::uint8_t* const d = i.bytes(dst);
+  for (std::uint32_t column = 0; column < 16; ++column) {
+    for (std::uint32_t row = 0; row < 16; ++row) store(d + (column * 16 + row) * 2, values[row * 16 + column]);
+  }
   States ds(i, dst), ss(i, src);
-  for (std::uint64_t k = 0; k < 512; ++k) states[k] = ss.of(k, 1);
-  for (std::uint32_t row = 0; row < 16; ++row) {
-    for (std::uint32_t column = 0; column < 16; ++column) {
-      std::memcpy(i.bytes(dst) + (column * 16 + row) * 2, values + (row * 16 + column) * 2, 2);
-      ds.set((column * 16 + row) * 2, 2, meet(states[(row * 16 + column) * 2], states[(row * 16 + column) * 2 + 1]));
-    }
+  if (ss.clean(0, 512)) return ds.set(0, 512, kDefined);
+  std::uint8_t states[256];
+  for (std::uint64_t k = 0; k < 256; ++k) states[k] = ss.of(k * 2, 2);
+  for (std::uint32_t column = 0; column < 16; ++column) {
+    for (std::uint32_t row = 0; row < 16; ++row) ds.set((column * 16 + row) * 2, 2, states[row * 16 + column]);
   }
 }
 
