@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// twin_speed: how fast the twin itself runs on this host, one thread: vector elements a second, Mmad FLOP/s, and a launch of
-// all cores of a 910B over tiles of 128 × 128 × 128 with a softmax in between. Checks and the timing model are on.
-#include <chrono>
+// twin_speed [tiles [text]]: how fast the twin itself runs on this host, one thread: elements a second of each vector
+// instruction that has the text in its name, Mmad FLOP/s, and a launch of all cores of a 910B over tiles of 128 × 128 × 128
+// with a softmax in between (0 tiles: vectors alone). Checks and the timing model are on.
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
 #include "acl/acl.h"
 #include "kernel_operator.h"
+#include "speed.hpp"
 #include "twin/report.hpp"
 
 using namespace AscendC;
 
 namespace {
 
-constexpr int kCalls = 20000;
-int count = 128, tiles = 2000;
-
-template <class T>
-LocalTensor<T> ub(int k) {
-  return LocalTensor<T>(TPosition::VECCALC, k * 32768, 8192);
-}
-
-// One kind of instruction, over and over, as kernels use it: a barrier between dependent ones.
-enum Op { kAdd, kAdds, kMuls, kExp, kLn, kSqrt, kRsqrt, kDiv, kMax };
-template <Op kOp, class T>
-void vectors(GM_ADDR) {
-  const LocalTensor<T> a = ub<T>(0), b = ub<T>(1), c = ub<T>(2);
-  Duplicate(a, T(1.0f), count);
-  Duplicate(b, T(0.5f), count);
-  const int calls = kCalls * 128 / std::max(count, 128) + 100;
-  for (int i = 0; i < calls; ++i) {
-    PipeBarrier<PIPE_V>();
-    if (kOp == kAdd) Add(c, a, b, count);
-    if (kOp == kAdds) Adds(c, a, T(2.0f), count);
-    if (kOp == kMuls) Muls(c, a, T(2.0f), count);
-    if (kOp == kExp) Exp(c, a, count);
-    if (kOp == kLn) Ln(c, a, count);
-    if (kOp == kSqrt) Sqrt(c, a, count);
-    if (kOp == kRsqrt) Rsqrt(c, a, count);
-    if (kOp == kDiv) Div(c, a, b, count);
-    if (kOp == kMax) Max(c, a, b, count);
-  }
-}
+int tiles = 2000;
 
 void products(GM_ADDR) {
   const LocalTensor<half> a(TPosition::A2, 0, 128 * 128), b(TPosition::B2, 0, 128 * 128);
@@ -165,32 +137,8 @@ void attention(GM_ADDR x, GM_ADDR s, GM_ADDR p, GM_ADDR o) {
   }
 }
 
-double seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-double best(const std::function<void()>& run) {
-  double least = 1e9;
-  for (int i = 0; i < 3; ++i) least = std::min(least, seconds(run));
-  return least;
-}
-
 #define LAUNCH(kernel, blocks, type) \
   ::twin::launcher<std::remove_reference_t<decltype(kernel)>, kernel>(blocks).as(::twin::KernelType::type).auto_sync(false)
-
-template <Op kOp, class T = float>
-void report_vectors(const char* name) {
-  const auto launch = [] {
-    ::twin::launcher<void(GM_ADDR), vectors<kOp, T>>(1).as(::twin::KernelType::AivOnly).auto_sync(false)(nullptr);
-  };
-  for (const int n : {64, 128, 1024, 8192}) {
-    count = n;
-    const double elements = double(n) * (kCalls * 128 / std::max(n, 128) + 100);
-    std::printf("  %-5s of %4d %s %8.1f million elements/s\n", name, n, sizeof(T) == 4 ? "floats" : "halves",
-                elements / best(launch) / 1e6);
-  }
-}
 
 GM_ADDR device_buffer(std::size_t bytes, float value) {
   void* p = nullptr;
@@ -205,25 +153,10 @@ GM_ADDR device_buffer(std::size_t bytes, float value) {
 int main(int argc, char** argv) {
   if (argc > 1) tiles = std::atoi(argv[1]);
   std::printf("one host thread; checks and timing model on; best of 3\n");
-  report_vectors<kAdds>("Adds");
-  report_vectors<kAdd>("Add");
-  report_vectors<kMax>("Max");
-  report_vectors<kMuls>("Muls");
-  report_vectors<kExp>("Exp");
-  report_vectors<kLn>("Ln");
-  report_vectors<kSqrt>("Sqrt");
-  report_vectors<kRsqrt>("Rsqrt");
-  report_vectors<kDiv>("Div");
-  report_vectors<kAdd, half>("Add");
-  report_vectors<kExp, half>("Exp");
-  report_vectors<kLn, half>("Ln");
-  report_vectors<kSqrt, half>("Sqrt");
-  report_vectors<kRsqrt, half>("Rsqrt");
-  report_vectors<kDiv, half>("Div");
-  std::printf("  Mmad of 128 x 128 x 128 halves  %.1f GFLOP/s\n", 400 * 2.0 * kT * kT * kT / best([] {
-                                                                    LAUNCH(products, 1, AicOnly)
-                                                                    (nullptr);
-                                                                  }) / 1e9);
+  report_vectors(argc > 2 ? argv[2] : "");
+  if (tiles == 0) return 0;
+  const double products_seconds = best_seconds([] { LAUNCH(products, 1, AicOnly)(nullptr); });
+  std::printf("  Mmad of 128 x 128 x 128 halves  %.1f GFLOP/s\n", 400 * 2.0 * kT * kT * kT / products_seconds / 1e9);
   GM_ADDR x = device_buffer(kT * kT * 2, 0.125f), s = device_buffer(24 * kT * kT * 4, 0),
           p = device_buffer(24 * kT * kT * 2, 0), o = device_buffer(24 * kT * kT * 4, 0);
   std::printf("  24 cube and 48 vector cores, %d tiles of 128 x 128 x 128, two products and a softmax each: %.2f s\n", tiles,
