@@ -94,7 +94,7 @@ void draw_lengths(Dice& dice, Problem& p) {
 void draw_masks(Dice& dice, Problem& p) {
   p.causal = dice.one_in(2);
   if (dice.one_in(6)) p.alignment = Alignment::top_left;
-  if (dice.one_in(4)) p.window_left = dice.one_in(5) ? 0 : dice.in(0, 300);
+  if (dice.one_in(3)) p.window_left = dice.one_in(5) ? 0 : dice.in(0, dice.one_in(2) ? 40 : 300);
   if (dice.one_in(8)) p.window_right = dice.in(0, 100);
   p.has_mask = dice.one_in(6);
   p.has_bias = dice.one_in(6);
@@ -104,7 +104,9 @@ void draw_masks(Dice& dice, Problem& p) {
   if (dice.one_in(6)) p.softcap = dice.of(kCaps);
   static constexpr double kScales[] = {1, 0.02, 0.3, -0.125, 0};
   if (dice.one_in(6)) p.softmax_scale = dice.of(kScales);
-  if (dice.one_in(3)) p.kv_chunk = dice.one_in(2) ? dice.in(1, 64) : dice.in(32, 1000);
+  if (!dice.one_in(3)) return;
+  p.kv_chunk = dice.one_in(2) ? dice.in(1, 64) : dice.in(32, 1000);
+  if (dice.one_in(2)) p.kv_chunk = (p.kv_chunk + 31) / 32 * 32;  // chunks of whole tiles, as the planner's are
 }
 
 double work_of(const Problem& p) {
