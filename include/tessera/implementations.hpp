@@ -32,7 +32,7 @@ TESSERA_EXPORT Status accepts(std::string_view implementation, const Problem& pr
 /// What the machine offers, as the planner sees it.
 struct MachineInfo {
   std::string cpu_model;
-  int cores = 1;  // that this process may use
+  int cores = 1;  // that this process may use: by its affinity and by the quota of its container
   std::int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::vector<std::string> isa_features;  // of those that an implementation uses
 };

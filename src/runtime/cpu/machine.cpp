@@ -2,13 +2,13 @@
 #include "runtime/cpu/machine.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "runtime/core.hpp"
 #include "runtime/cpu/features.hpp"
+#include "runtime/cpu/quota.hpp"
+#include "runtime/cpu/system_file.hpp"
 
 #if defined(__linux__)
 #include <sched.h>
@@ -53,16 +53,6 @@ int usable_cores() noexcept {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// The first line of a file, or "".
-std::string first_line(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-  char line[256];
-  if (!file || !std::fgets(line, sizeof line, file.get())) return "";
-  std::string text(line);
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
 /// "48K", "32768K", "1M"
 std::int64_t read_size(const std::string& text) {
   std::int64_t size = 0;
@@ -99,6 +89,7 @@ MachineInfo detect() {
   MachineInfo machine;
   machine.cpu_model = cpu_name();
   machine.cores = usable_cores();
+  if (const int quota = cpu_quota(); quota > 0) machine.cores = std::min(machine.cores, quota);
   read_caches(machine);
   for (const Feature& f : kFeatures) {
     if (features().*(f.has)) machine.isa_features.emplace_back(f.name);
