@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The benchmark binary. `tessera bench` measures problems too; what is here besides is for scripts.
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure.hpp"
@@ -24,6 +24,13 @@ struct Arguments {
   std::vector<std::string> problems;
 };
 
+/// The whole of `text`, in [least, most].
+template <class T>
+bool read(std::string_view text, T least, T most, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
+}
+
 bool parse(int count, char** values, Arguments& arguments) {
   for (int i = 0; i < count; ++i) {
     const std::string argument = values[i];
@@ -32,24 +39,28 @@ bool parse(int count, char** values, Arguments& arguments) {
       continue;
     }
     if (++i == count) return false;
+    bool good = false;
     if (argument == "--threads") {
-      arguments.options.num_threads = std::atoi(values[i]);
+      good = read(values[i], 1, 1024, arguments.options.num_threads);
     } else if (argument == "--impl") {
+      good = true;
       arguments.options.implementation = values[i];
     } else if (argument == "--seconds") {
-      arguments.options.seconds = std::atof(values[i]);
+      good = read(values[i], 0.01, 3600.0, arguments.options.seconds);
     } else if (const auto format = parse_format(values[i]); argument == "--format" && format) {
+      good = true;
       arguments.format = *format;
-    } else {
-      return false;
     }
+    if (good) continue;
+    std::fprintf(stderr, "tessera_bench: %s %s\n", argument.c_str(), values[i]);
+    return false;
   }
   return true;
 }
 
 int exit_code(const Status& status) {
   std::fprintf(stderr, "tessera_bench: %s\n", status.message().c_str());
-  return status.code() == StatusCode::invalid ? 2 : 3;
+  return status.code() == StatusCode::unsupported ? 3 : 2;
 }
 
 int run(const Arguments& arguments) {
@@ -86,8 +97,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const bool good = argc > 1 && parse(argc - 2, argv + 2, arguments);
   if (good && mode == "run" && !arguments.problems.empty()) return run(arguments);
-  if (good && mode == "plan") return plan(arguments);
-  if (good && mode == "serve") return serve(stdin, stdout);
+  if (good && mode == "plan" && arguments.problems.size() <= 1) return plan(arguments);
+  if (good && mode == "serve" && argc == 2) return serve(stdin, stdout);
   std::fputs(kUsage, stderr);
   return 2;
 }

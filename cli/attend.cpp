@@ -128,7 +128,7 @@ void run_fused(const AttendInput& in, const Options& options, Outputs& out, Atte
   const auto tensors = in.tensors(out.o.data(), out.lse.as<float>());
   const auto run = [&] {
     const auto begin = Clock::now();
-    check(plan.run(tensors, workspace.data(), workspace.size()));
+    check(plan.run(tensors, workspace.data(), workspace.size()), options.input);
     return seconds_since(begin);
   };
   const double first = run();

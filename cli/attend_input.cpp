@@ -100,10 +100,12 @@ void load_pages(const TensorReader& reader, AttendInput& in, const TensorInfo& k
   p.kv_layout = head_major ? KvLayout::paged_head_major : KvLayout::paged_token_major;
   p.page_size = k.shape[head_major ? 2 : 1];
   p.num_kv_heads = k.shape[head_major ? 1 : 2];
-  if (p.page_size < 1) reader.refuse(k, "a page must hold at least one token");
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // of a length
+  if (p.page_size < 1 || p.page_size > kMost) reader.refuse(k, fmt::format("a page must hold 1 to {} tokens", kMost));
   in.num_pages = k.shape[0];
   in.block_table_stride = table.shape[1];
-  load_lengths(reader, in, in.block_table_stride * p.page_size, "the block table has room for");
+  load_lengths(reader, in, std::min(in.block_table_stride, kMost / p.page_size + 1) * p.page_size,
+               "the block table has room for");
   p.seqlen_kv = p.seqlens_kv.empty() ? 0 : *std::max_element(p.seqlens_kv.begin(), p.seqlens_kv.end());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto b = static_cast<std::int64_t>(i) / in.block_table_stride,

@@ -252,6 +252,13 @@ const Wrong kWrong[] = {
        t["seqlens_k"] = data_of("I32", {2}, std::vector<std::int32_t>{3, 4});
      },
      "", "entry [1, 0] is 2; entries inside a length must be in [0, 2)"},
+    {"pages of more tokens than a length has",
+     [](Tensors& t) {
+       t["k"] = normal_data({0, std::int64_t{1} << 61, 2, 16}, 1), t["v"] = normal_data({0, std::int64_t{1} << 61, 2, 8}, 1);
+       t["block_table"] = data_of("I32", {2, 4}, std::vector<std::int32_t>(8));
+       t["seqlens_k"] = data_of("I32", {2}, std::vector<std::int32_t>{3, 4});
+     },
+     "", "a page must hold 1 to 2147483647 tokens"},
     {"cu_seqlens falls",
      [](Tensors& t) {
        t["q"] = normal_data({10, 4, 16}, 1);
@@ -286,7 +293,7 @@ const Wrong kWrong[] = {
      [](Tensors& t) {
        t["alibi_slopes"] = data_of("F32", {4}, std::vector<float>{1, 1, -1, 1});
      },
-     "", "slope"},
+     "", "tessera: in: alibi_slopes[2]: -1 is not a positive number"},
     {"layout without pages", [](Tensors&) {}, "--kv-layout head-major", "--kv-layout"},
     {"align alone", [](Tensors&) {}, "--align top-left", "--align"},
     {"align against causal", [](Tensors&) {}, "--align top-left --causal bottom-right", "--align top-left"},
