@@ -22,6 +22,7 @@ class Rewriter {
       own_name(i);
       if (is(i, "__global__")) kernel(i);
       if (three(i, '<')) launch(i);
+      if (is(i, "ICPU_RUN_KF") && is(i + 1, "(") && is(i + 3, ",")) rename(i + 2);
       spelling(i);
       device_function(i);
     }
@@ -93,6 +94,8 @@ class Rewriter {
                "__DAV_C220_VEC__", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
       out_.uses_cube |= any({"Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose"});
       out_.uses_matmul |= word == "REGIST_MATMUL_OBJ" && !is(i - 1, "define");
+      out_.meets_all |= word == "SyncAll";
+      out_.takes_tiling |= word.compare(0, 15, "GET_TILING_DATA") == 0 && !is(i - 1, "define");
       out_.cube_only |= word == "ASCENDC_CUBE_ONLY" && is(i - 1, "define");
       out_.uses_vector |= any({"VECIN", "VECOUT", "VECCALC"});
       if (word == "KERNEL_TASK_TYPE_DEFAULT" && is(i + 1, "(") && !is(i - 1, "define")) {
@@ -132,10 +135,12 @@ class Rewriter {
   }
 
   bool in_namespace() const { return std::find(scopes_.begin(), scopes_.end(), false) == scopes_.end(); }
-  // class X {, struct X :, enum class X {, using X =, class X;, and AscendC::X.
+  // class X {, struct X :, enum class X {, using X =, class X;, const T X =, #define X, T X(…) {, and AscendC::X.
   void own_name(std::size_t i) {
     if (is(i, "AscendC") && is(i + 1, ":") && is(i + 2, ":") && i + 3 < tokens_.size() && tokens_[i + 3].kind == Token::Word)
       out_.qualified_names.push_back(text(i + 3));
+    if (is(i, "define") && is(i - 1, "#")) out_.own_names.push_back(text(i + 1));
+    if (!tokens_[i].directive && in_namespace() && (is(i, "const") || is(i, "constexpr"))) constant(i);
     if (tokens_[i].directive || !in_namespace() || (i > 0 && is(i - 1, "enum"))) return;
     const bool alias = is(i, "using");
     if (!alias && !is(i, "class") && !is(i, "struct") && !is(i, "union") && !is(i, "enum")) return;
@@ -143,6 +148,15 @@ class Rewriter {
     if (i + 2 >= tokens_.size() || tokens_[i + 1].kind != Token::Word) return;
     if (alias ? is(i + 2, "=") : is(i + 2, "{") || is(i + 2, ":") || is(i + 2, ";") || is(i + 2, "final"))
       out_.own_names.push_back(text(i + 1));
+  }
+
+  // The name before what a constant of a namespace is set to, if that is one: a function's has a bracket first.
+  void constant(std::size_t i) {
+    while (++i < tokens_.size() && !is(i, ";") && !is(i, "(") && !tokens_[i].directive) {
+      if (!is(i, "=") && !is(i, "{") && !is(i, "[")) continue;
+      if (tokens_[i - 1].kind == Token::Word) out_.own_names.push_back(text(i - 1));
+      return;
+    }
   }
 
   // [aicore] and [host, aicore] are __aicore__; a file's own definitions of the qualifiers, for compilers that lack them,
@@ -220,6 +234,7 @@ class Rewriter {
     const std::size_t name = pasted(i - 1);
     if (name <= global) return;
     k.name = one_line(s_.substr(tokens_[name].begin, tokens_[i - 1].end - tokens_[name].begin));
+    if (!k.in_macro) rename(name);
     const std::size_t end = behind(i);
     parameters(k, i + 1, end);
     if (is(end, "{") && tokens_[end].directive == k.in_macro) {
@@ -262,6 +277,20 @@ class Rewriter {
     while (i >= 3 && is(i - 1, "#") && is(i - 2, "#") && tokens_[i - 3].kind == Token::Word) i -= 3;
     return i;
   }
+  // A kernel may have the name of a function of C, which the device's compiler does not declare and the host's does.
+  static bool is_c_name(const std::string& name) {
+    static const std::set<std::string> kNames = {
+        "abs",      "acos",      "acosh",  "asin",   "asinh", "atan",    "atan2",  "atanh", "cbrt",   "ceil",
+        "copysign", "cos",       "cosh",   "div",    "dup",   "erf",     "erfc",   "exp",   "exp2",   "expm1",
+        "fabs",     "fdim",      "floor",  "fma",    "fmax",  "fmin",    "fmod",   "frexp", "gamma",  "hypot",
+        "index",    "ldexp",     "lgamma", "log",    "log10", "log1p",   "log2",   "logb",  "modf",   "nan",
+        "pow",      "remainder", "remove", "rint",   "round", "scalbn",  "select", "sin",   "sincos", "sinh",
+        "sqrt",     "tan",       "tanh",   "tgamma", "trunc", "truncate"};
+    return kNames.count(name) != 0;
+  }
+  void rename(std::size_t i) {
+    if (is_c_name(text(i))) edits_.push_back({tokens_[i].begin, tokens_[i].end, kRenamed + text(i)});
+  }
   // What stands behind a kernel's body, on the line of its closing brace.
   std::string registration(const Kernel& k) const {
     const auto type = [](const std::string& t) { return t.empty() ? "TWIN_UNIT_TYPE" : engine_type(t, false, true); };
@@ -270,8 +299,9 @@ class Rewriter {
     if (!k.type.empty() || by_key_.empty()) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(k.type) + ", -1)";
     if (k.is_template) return s;
     const HostParameters p = host_parameters(k);
-    return s + " TWIN_KERNEL(" + k.name + ", (std::uint32_t twin_blocks, void* twin_stream" + p.declared + "), (" + p.names +
-           "))";
+    const std::string function = is_c_name(k.name) ? kRenamed + k.name : k.name;
+    return s + " TWIN_KERNEL(" + k.name + ", " + function + ", (std::uint32_t twin_blocks, void* twin_stream" + p.declared +
+           "), (" + p.names + "))";
   }
 
   // callee<<<a, b, c>>>(arguments): the callee is a name, perhaps qualified, perhaps with template arguments.
@@ -308,17 +338,21 @@ class Rewriter {
     }
     if (close >= tokens_.size() || !three(close, '>')) return fail(open, "'<<<' without its '>>>'");
     if (!is(close + 3, "(")) return fail(open, "a launch without arguments: '(' expected after '>>>'");
-    const std::string callee = s_.substr(tokens_[first].begin, tokens_[open].begin - tokens_[first].begin);
+    std::string callee = s_.substr(tokens_[first].begin, tokens_[open].begin - tokens_[first].begin);
+    const bool of_c = first + 1 == open && is_c_name(text(first));
+    if (of_c) callee = kRenamed + text(first);
     // Said twice, but its lines are there once. A comment that ends with a line stays one.
     std::string again;
     for (std::size_t i = first; i < open; ++i)
       again += (i > first && tokens_[i].begin > tokens_[i - 1].end ? " " : "") + one_line(text(i));
+    if (of_c) again = callee;
     edits_.push_back(
         {tokens_[first].begin, tokens_[open + 2].end, "::twin::launcher<decltype(" + again + "), " + callee + ">("});
     edits_.push_back({tokens_[close].begin, tokens_[close + 2].end, ")"});
     out_.launches = true;
   }
 
+  static constexpr const char* kRenamed = "twin_kernel_";  // as launch.cpp knows it
   const std::string& s_;
   std::vector<Token> tokens_;
   std::vector<Edit> edits_;

@@ -33,6 +33,7 @@ struct Source {
   bool names_core_kind = false;  // depends on the kind of core at compile time
   bool uses_cube = false, uses_vector = false;
   bool uses_matmul = false, cube_only = false;    // the library's Matmul; only cube cores call it
+  bool meets_all = false, takes_tiling = false;   // SyncAll; GET_TILING_DATA
   std::vector<std::pair<int, int>> device_lines;  // first and last of each function that is __aicore__
   // Classes, enums and aliases that it declares outside of functions and classes, and kernels: a function of the library
   // that has the same name stays undeclared. Names that it qualifies: AscendC::name.

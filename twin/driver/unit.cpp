@@ -55,16 +55,44 @@ std::string Unit::type() const {
   for (const auto& [path, s] : all_) {
     if (!s.type.empty()) types.insert(s.type);
   }
+  // The vendor's build of an operator project makes MIX_AIV_1_0 of a vector kernel that meets the others.
+  if (types.empty() && !uses_cube() && any(&Source::meets_all) && any(&Source::takes_tiling)) return "MixAiv10";
   return engine_type(types.size() == 1 ? *types.begin() : "", uses_cube(), uses_vector());
 }
 
 std::vector<std::string> Unit::own_library_names() const {
-  // Those that ascendc/ guards by TWIN_OWN_<name>: names of whole operators.
-  static const std::set<std::string> kLibrary = {
-      "AdjustSoftMaxRes", "BatchNorm",     "DeepNorm",          "DropOut",        "GroupNorm",
-      "LayerNorm",        "LayerNormGrad", "LayerNormGradBeta", "LogSoftMax",     "Normalize",
-      "ReduceXorSum",     "RmsNorm",       "SoftmaxFlash",      "SoftmaxFlashV3", "SoftmaxGrad",
-      "SoftmaxGradFront", "TopK",          "WelfordFinalize",   "WelfordUpdate"};
+  // Those that ascendc/ guards by TWIN_OWN_<name>: names of whole operators, and of constants that no page lists.
+  static const std::set<std::string> kLibrary = {"PI",
+                                                 "TWO",
+                                                 "FULL_MASK",
+                                                 "BRCB_BROADCAST_NUMBER",
+                                                 "B8_BYTE_SIZE",
+                                                 "B16_BYTE_SIZE",
+                                                 "B32_BYTE_SIZE",
+                                                 "B64_BYTE_SIZE",
+                                                 "B16_DATA_NUM_PER_BLOCK",
+                                                 "B32_DATA_NUM_PER_BLOCK",
+                                                 "B16_DATA_NUM_PER_REPEAT",
+                                                 "B32_DATA_NUM_PER_REPEAT",
+                                                 "AdjustSoftMaxRes",
+                                                 "BatchNorm",
+                                                 "DeepNorm",
+                                                 "DropOut",
+                                                 "GroupNorm",
+                                                 "LayerNorm",
+                                                 "LayerNormGrad",
+                                                 "LayerNormGradBeta",
+                                                 "LogSoftMax",
+                                                 "Normalize",
+                                                 "ReduceXorSum",
+                                                 "RmsNorm",
+                                                 "SoftmaxFlash",
+                                                 "SoftmaxFlashV3",
+                                                 "SoftmaxGrad",
+                                                 "SoftmaxGradFront",
+                                                 "TopK",
+                                                 "WelfordFinalize",
+                                                 "WelfordUpdate"};
   std::set<std::string> own, called;
   for (const auto& [path, s] : all_) {
     for (const std::string& n : s.own_names) {

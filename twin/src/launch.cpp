@@ -76,7 +76,9 @@ std::string kernel_name(const std::string& spelling_and_unit) {
   if (at == std::string::npos) return spelling;
   std::string name = spelling.substr(at + skip);
   name = name.substr(0, name.find_last_of("]"));
-  return name.substr(0, name.find(';'));
+  name = name.substr(0, name.find(';'));
+  const std::size_t renamed = name.find("twin_kernel_");  // by twincc, since C has a function of its name
+  return renamed == std::string::npos ? name : name.erase(renamed, std::strlen("twin_kernel_"));
 }
 
 const Device& device_or_exit() {
@@ -109,7 +111,7 @@ void give_memory(Core& core, const Device& device) {
     m.space = s.space;
     m.name = name(s.space);
     if (s.kind != core.kind) continue;
-    m.bytes = static_cast<std::uint64_t>(device.at(s.key));
+    m.bytes = m.device_bytes = static_cast<std::uint64_t>(device.at(s.key));
     const std::size_t room = (m.bytes + 63) & ~std::size_t{63};
     m.data = reinterpret_cast<std::uint8_t*>(next);
     m.state = m.data + room;
@@ -124,7 +126,8 @@ void take_memory(Core& core) {
     m.history.clear();
     m.fractal = {};
     m.data = m.state = nullptr;
-    m.bytes = 0;
+    m.grown = {};
+    m.bytes = m.device_bytes = 0;
   }
 }
 

@@ -72,7 +72,7 @@ TEST(Rewrite, RegistersAKernelBehindItsBody) {
   const auto s = rewrite("namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} } }");
   EXPECT_EQ(s.text,
             "namespace a { namespace { __global__ void k(GM_ADDR x, int, float y = 1) {\n  f();\n} "
-            "TWIN_KERNEL_TYPE(k, TWIN_UNIT_TYPE, -1) TWIN_KERNEL(k, (std::uint32_t twin_blocks, void* twin_stream, "
+            "TWIN_KERNEL_TYPE(k, TWIN_UNIT_TYPE, -1) TWIN_KERNEL(k, k, (std::uint32_t twin_blocks, void* twin_stream, "
             "::twin::AnyPointer x, "
             "int twin_argument1, float y), (x, twin_argument1, y)) } }");
 }
@@ -106,6 +106,23 @@ TEST(Rewrite, TakesTheCompilersOwnSpellings) {
   EXPECT_EQ(rewrite("#ifndef __aicore__\n#define __aicore__ \\\n  [aicore]\n#endif\nint a;").text,
             "#ifndef __aicore__\n\n\n#endif\nint a;");
 }
+TEST(Rewrite, GivesAKernelWithTheNameOfAFunctionOfCAnother) {
+  const auto s =
+      rewrite("extern \"C\" __global__ void hypot(GM_ADDR x) {}\nvoid f() { hypot<<<1, 0, 0>>>(x); y = hypot(1, 2); }");
+  EXPECT_NE(s.text.find("void twin_kernel_hypot(GM_ADDR x) {} "), std::string::npos) << s.text;
+  EXPECT_NE(s.text.find("TWIN_KERNEL(hypot, twin_kernel_hypot, "), std::string::npos) << s.text;
+  EXPECT_NE(s.text.find("::twin::launcher<decltype(twin_kernel_hypot), twin_kernel_hypot>(1, 0, 0)(x); y = hypot(1, 2);"),
+            std::string::npos)
+      << s.text;
+  EXPECT_EQ(rewrite("ICPU_RUN_KF(exp, 1, x); ICPU_RUN_KF(k, 1, x);").text,
+            "ICPU_RUN_KF(twin_kernel_exp, 1, x); ICPU_RUN_KF(k, 1, x);");
+}
+TEST(Rewrite, SeesKernelsOfProjectsThatMeet) {
+  EXPECT_TRUE(rewrite("void f() { SyncAll(); }").meets_all);
+  EXPECT_TRUE(rewrite("void f() { GET_TILING_DATA(t, tiling); }").takes_tiling);
+  EXPECT_TRUE(rewrite("void f() { GET_TILING_DATA_WITH_STRUCT(T, t, tiling); }").takes_tiling);
+  EXPECT_FALSE(rewrite("// SyncAll GET_TILING_DATA\n").meets_all);
+}
 TEST(Rewrite, ListsIncludes) {
   const auto s = rewrite("#include \"a/b.h\"\n#  include <lib/c.h>\n// #include \"no.h\"\n");
   ASSERT_EQ(s.includes.size(), 2u);
@@ -120,8 +137,9 @@ TEST(Rewrite, ListsNamesThatAFileGivesToItsOwn) {
       "class LayerNorm;\ntemplate <typename T, class U> class RmsNorm : B<T> { struct TopK {}; };\n"
       "namespace a { struct DropOut final {}; enum class E : int { Pad }; enum F {}; using G = int; using H::I;\n"
       "void f() { struct J {}; struct K* k; } }\nextern \"C\" { union L { int m; }; }\n"
-      "__global__ void N(GM_ADDR x) {}\n#define M struct O {};\nclass P p; struct Q* q;");
-  EXPECT_EQ(s.own_names, (Names{"LayerNorm", "RmsNorm", "DropOut", "E", "F", "G", "L", "N"}));
+      "__global__ void N(GM_ADDR x) {}\n#define M struct O {};\nclass P p; struct Q* q;\n"
+      "constexpr float PI = 3.14f; static const uint32_t R[2] = {1, 2}; inline constexpr int S{3}; const int t(int u = 4);");
+  EXPECT_EQ(s.own_names, (Names{"LayerNorm", "RmsNorm", "DropOut", "E", "F", "G", "L", "N", "M", "PI", "R", "S"}));
   EXPECT_EQ(rewrite("void f() { AscendC::TopK(a); AscendC :: RmsNorm<float>(b); X::Y(c); } int AscendC").qualified_names,
             (Names{"TopK", "RmsNorm"}));
 }

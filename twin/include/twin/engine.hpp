@@ -28,6 +28,7 @@ std::int64_t sub_block_idx();  // 0 or 1 on the vector cores of a mix kernel
 std::int64_t task_ratio();     // vector cores a cube core; 0 or 1 without a partner
 std::int64_t system_cycle();   // instructions that this core has issued: time is modelled after the run
 void trap(const char* why, Site site);
+void refuse_bytes(const char* name, Site site);                  // an instruction of 16 bits, called with single bytes
 void refuse_call(const char* what, const char* fix, Site site);  // arguments that no instruction can be made of
 // Prints up to `count` elements, and where they lie. Looks at them as a debugger does: no access of the kernel's.
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site);
@@ -145,7 +146,7 @@ struct BlocksAt {
     return other;
   }
   std::uint32_t blocks;
-  Site site;
+  Site site = Site::none();
   const void* stream = nullptr;
 };
 // `needed` is only there to be linked. Ends the program if the arguments are not the kernel's.
@@ -154,7 +155,7 @@ std::uint32_t launch_by_name(const char* kernel, void (*needed)(), BlocksAt at, 
 using InvokeByName = const char* (*)(const Argument* arguments, std::size_t count, BlocksAt at);
 struct LaunchRequest {
   const char* kernel;  // its spelling, the same in every pass
-  Site site;
+  Site site = Site::none();
   std::uint32_t blocks;
   const void* arguments;  // a tuple that Invoke understands
   bool auto_sync;
@@ -270,7 +271,7 @@ class Launch<void(Parameters...), kKernel> {
 
   std::uint32_t blocks_;
   const void* stream_;
-  Site site_;
+  Site site_ = Site::none();
   KernelType type_ = KernelType::Unset;
   bool auto_sync_ = TWIN_AUTO_SYNC != 0;
 };
@@ -306,13 +307,13 @@ class AnyPointer {
                                         __COUNTER__) = ::twin::register_kernel_type(#name, ::twin::KernelType::type, key, \
                                                                                     __BASE_FILE__);                       \
   }
-#define TWIN_KERNEL(name, parameters, arguments)                                                           \
-  namespace {                                                                                              \
-  [[maybe_unused]] const bool twin_registered_##name = ::twin::Launch<decltype(name), name>::registered(); \
-  }                                                                                                        \
-  extern "C" __attribute__((weak)) std::uint32_t aclrtlaunch_##name parameters {                           \
-    ::twin::launcher<decltype(name), name>(twin_blocks, nullptr, twin_stream) arguments;                   \
-    return 0;                                                                                              \
+#define TWIN_KERNEL(name, function, parameters, arguments)                                                         \
+  namespace {                                                                                                      \
+  [[maybe_unused]] const bool twin_registered_##name = ::twin::Launch<decltype(function), function>::registered(); \
+  }                                                                                                                \
+  extern "C" __attribute__((weak)) std::uint32_t aclrtlaunch_##name parameters {                                   \
+    ::twin::launcher<decltype(function), function>(twin_blocks, nullptr, twin_stream) arguments;                   \
+    return 0;                                                                                                      \
   }
 #define TWIN_JOIN(a, b) TWIN_JOIN_(a, b)
 #define TWIN_JOIN_(a, b) a##b
