@@ -175,7 +175,7 @@ static void use_reserved_ub(Instruction& i) {
   constexpr std::uint64_t kReserved = 8192;
   Core& c = core();
   Memory& ub = c.memory[int(Space::UB)];
-  if (ub.bytes < kReserved) return;
+  if (ub.bytes < kReserved || ub.bytes > ub.device_bytes) return;  // a larger one was reported
   const std::uint64_t begin = ub.bytes - kReserved;
   if (c.allocated[int(Space::UB)] > begin) {
     i.complain(Kind::Capacity,

@@ -69,6 +69,8 @@ struct Memory {
   std::uint8_t* data = nullptr;
   std::uint8_t* state = nullptr;  // one a byte
   std::uint64_t bytes = 0;
+  std::uint64_t device_bytes = 0;   // a core's: what the device has, which is less once a TPipe that took more was reported
+  std::vector<std::uint8_t> grown;  // holds the larger one
   // GM: where the L2 model sees it. Given at the first touch in a launch, so that it depends on nothing that was before.
   std::uint64_t device_address = 0;
   std::uint64_t touched_in = 0;  // Launched::serial
@@ -200,7 +202,7 @@ class Instruction {
   Core& core_;
   Pipe pipe_;
   const char* name_;
-  Site site_;
+  Site site_ = Site::none();
   bool refused_ = false;
   bool takes_int4_ = false;
   bool values_ = false;  // it reads or writes floating-point values

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TPipe's memory and the queues of a core: each buffer goes idle → allocated → queued → taken → idle.
+#include <cstring>
 #include <exception>
 
 #include "engine.hpp"
@@ -30,6 +31,21 @@ View view_of(const Queue& q, std::uint32_t number, DType dtype) {
   return {q.space, dtype, b.addr, b.bytes, number, b.generation, 0, b.tensor};
 }
 
+// What was reported is taken as mended: the run goes on as if the memory were large enough. kMost: for kernels whose sizes
+// are not meant.
+void grow(Memory& m, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 16 << 20;
+  if (bytes <= m.bytes || bytes > kMost) return;
+  std::vector<std::uint8_t> larger(2 * bytes, 0);
+  std::memcpy(larger.data(), m.data, m.bytes);
+  std::memcpy(larger.data() + bytes, m.state, m.bytes);
+  m.grown = std::move(larger);
+  m.data = m.grown.data();
+  m.state = m.data + bytes;
+  m.bytes = bytes;
+  if (!m.fractal.empty()) m.fractal.resize(bytes / 32 + 1, 0);
+}
+
 }  // namespace
 
 std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site) {
@@ -37,12 +53,13 @@ std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, 
   std::uint64_t& top = c.allocated[int(space)];
   const std::uint64_t at = top;
   top += (bytes + 31) & ~std::uint64_t{31};
-  const std::uint64_t capacity = c.memory[int(space)].bytes;
+  const std::uint64_t capacity = c.memory[int(space)].device_bytes;
   if (top > capacity && capacity) {
     report({Kind::Capacity,
             format("InitBuffer of %s: %s would hold %llu bytes of %llu", what, name(space),
                    static_cast<unsigned long long>(top), static_cast<unsigned long long>(capacity)),
             to_string(site), "", c.label(), "", "", hex_range(name(space), at, top), "use smaller or fewer buffers"});
+    grow(c.memory[int(space)], top);
   }
   return at;
 }

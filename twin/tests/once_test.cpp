@@ -162,6 +162,22 @@ void element_across_words(GM_ADDR x, GM_ADDR) {
   WRONG g.GetValue(1);
 }
 
+// As if UB were as large as the buffers.
+template <bool kFixed>
+void buffer_past_the_memory(GM_ADDR x, GM_ADDR y) {
+  TPipe pipe;
+  TBuf<> first, last;
+  pipe.InitBuffer(first, 188 * 1024);
+  WRONG pipe.InitBuffer(last, kFixed ? 1024 : 8 * 1024);
+  const uint32_t at = last.GetBufLen() / sizeof(float) - 256;
+  const auto t = last.Get<float>()[at];
+  DataCopy(t, gm<float>(x, kN), kN);
+  order<HardEvent::MTE2_V>();
+  Adds(t, t, 1.0f, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<float>(y, kN), t, kN);
+}
+
 struct Once {
   const char* name;
   Kind kind;
@@ -190,6 +206,7 @@ const Once kAll[] = {
     ONCE(of_the_other_core, KernelType, false, MixAic11, 1),
     ONCE(loads_before_the_other_stores, GmRace, true, MixAic12, 1),
     ONCE(sum_and_maximum, GmRace, true, AivOnly, 2),
+    ONCE(buffer_past_the_memory, Capacity, false, AivOnly, 1),
     ONCE(element_across_words, Alignment, false, AivOnly, 1),
 };
 void PrintTo(const Once& o, std::ostream* out) { *out << o.name; }
