@@ -5,6 +5,7 @@
 #define TWIN_KERNEL_HEADERS 1  // for twin_hint.h
 
 #include "ascendc/compare.hpp"
+#include "ascendc/constants.hpp"
 #include "ascendc/debug.hpp"
 #include "ascendc/fill.hpp"
 #include "ascendc/filter.hpp"
@@ -14,6 +15,7 @@
 #include "ascendc/matrices.hpp"
 #include "ascendc/norm.hpp"
 #include "ascendc/norm_grad.hpp"
+#include "ascendc/operators.hpp"
 #include "ascendc/pad.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/quant.hpp"

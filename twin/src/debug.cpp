@@ -59,6 +59,11 @@ void refuse_call(const char* what, const char* fix, Site site) {
   report({Kind::Limit, what, to_string(site), "", core().label(), "", "", "", fix});
 }
 
+void refuse_bytes(const char* name, Site site) {
+  refuse_call(format("%s of 8-bit elements: the 910B has it for int16_t and uint16_t", name).c_str(),
+              "ReinterpretCast<uint16_t>() the operands and halve the count", site);
+}
+
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) {
   const Core& c = core();
   const std::uint32_t size = size_bytes(view.dtype), a_byte = view.dtype == DType::I4 ? 2 : 1;

@@ -85,7 +85,7 @@ struct MatmulMessage {
   bool accumulate = false, answer = false, each = false;
   MatmulOut out;
   MatmulBatch batch;
-  Site site;
+  Site site = Site::none();
   CrossFlag::Delivery sent;
 };
 
@@ -144,7 +144,7 @@ class MatmulRun {
   MatmulSide side_[2];
   MatmulCore::Computed& c_;
   int sub_;
-  Site site_;
+  Site site_ = Site::none();
   std::int32_t k_steps_ = 1;
   std::int64_t first_step_ = 0, end_step_ = 0;  // of this call, counted over all calls of the core
   std::int32_t first_block_ = 0;

@@ -7,7 +7,7 @@ namespace {
 
 struct Check {
   const MatmulState& s;
-  Site site;
+  Site site = Site::none();
   bool right = true;
   void need(bool holds, Kind kind, const std::string& what, const std::string& fix) {
     if (holds) return;

@@ -236,7 +236,7 @@ std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint6
 namespace {
 struct Sites {
   std::unordered_map<std::uint64_t, std::uint32_t> ids;
-  std::vector<Site> list{Site{}};
+  std::vector<Site> list{Site::none()};
 };
 Sites& sites() {
   static Sites* all = new Sites;

@@ -146,7 +146,7 @@ void Streams::host_accesses(const char* function, const void* pointer, std::size
   const Memory* const m = GlobalMemory::get().find(reinterpret_cast<std::uint64_t>(pointer));
   if (!m) return;
   const std::uint64_t first = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(m->data);
-  check(*m, {-1, 0, function, {}, {{first, first + bytes, write, kPlain, 0}}}, host_);
+  check(*m, {-1, 0, function, Site::none(), {{first, first + bytes, write, kPlain, 0}}}, host_);
 }
 
 void Streams::stream_accesses(const char* function, const void* stream, const void* pointer, std::size_t bytes, bool write) {
@@ -155,7 +155,7 @@ void Streams::stream_accesses(const char* function, const void* stream, const vo
   if (!used() || !m) return;
   const std::uint64_t first = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(m->data);
   const Point known = clock(n);
-  Past now{n, known[n], function, {}, {{first, first + bytes, write, kPlain, 0}}};
+  Past now{n, known[n], function, Site::none(), {{first, first + bytes, write, kPlain, 0}}};
   check(*m, now, known);
   keep(*m, std::move(now));
 }

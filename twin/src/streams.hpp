@@ -49,7 +49,7 @@ class Streams {
     int stream;
     std::uint64_t time;  // in its stream
     std::string what;    // "launch of k at main.asc:12"
-    Site at;
+    Site at = Site::none();
     std::vector<Span> spans;  // in order, apart
   };
 

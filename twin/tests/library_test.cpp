@@ -247,7 +247,7 @@ TEST(Library, BroadcastsAlongEitherDimension) {
       a, a,
       [](const LocalTensor<half>& d, const LocalTensor<half>& x, const LocalTensor<half>&, LocalTensor<std::uint8_t>&) {
         const std::uint32_t to[] = {8, 16}, from[] = {1, 16};
-        Broadcast<half, 2, 0>(d, x, to, from);
+        BroadCast<half, 2, 0>(d, x, to, from);  // the older name
       });
   for (int r = 0; r < 8; ++r) {
     for (int c = 0; c < 16; ++c) {

@@ -33,13 +33,13 @@ TEST(Scalar, LeastAndLargestAreValues) {
   EXPECT_EQ(::max(a, b), 5);
 }
 TEST(Scalar, CastsSingleValues) {
-  EXPECT_EQ((ScalarCast<std::int32_t, float, RoundMode::CAST_FLOOR>(-1.5f)), -2);
-  EXPECT_EQ((ScalarCast<std::int32_t, float, RoundMode::CAST_ROUND>(2.5f)), 3);
-  EXPECT_EQ((Cast<std::int32_t, float, RoundMode::CAST_RINT>(2.5f)), 2);
-  EXPECT_EQ((Cast<std::int32_t, float, RoundMode::CAST_CEIL>(1e20f)), INT32_MAX);
-  const half odd = ScalarCast<half, float, RoundMode::CAST_ODD>(1.0f + 1.0f / 4096);
+  EXPECT_EQ((ScalarCast<float, std::int32_t, RoundMode::CAST_FLOOR>(-1.5f)), -2);
+  EXPECT_EQ((ScalarCast<float, std::int32_t, RoundMode::CAST_ROUND>(2.5f)), 3);
+  EXPECT_EQ((Cast<float, std::int32_t, RoundMode::CAST_RINT>(2.5f)), 2);
+  EXPECT_EQ((Cast<float, std::int32_t, RoundMode::CAST_CEIL>(1e20f)), INT32_MAX);
+  const half odd = ScalarCast<float, half, RoundMode::CAST_ODD>(1.0f + 1.0f / 4096);
   EXPECT_EQ(odd.bits(), half(1.0f).bits() + 1);
-  EXPECT_EQ((ScalarCast<half, float, RoundMode::CAST_ODD>(-1.5f)).bits(), half(-1.5f).bits());
+  EXPECT_EQ((ScalarCast<float, half, RoundMode::CAST_ODD>(-1.5f)).bits(), half(-1.5f).bits());
   EXPECT_EQ(ToFloat(ToBfloat16(3.0f)), 3.0f);
 }
 TEST(Scalar, DividesByMultiplying) {

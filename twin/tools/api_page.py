@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "twin" / "include"
-GROUPS = [("base.hpp", "System, masks, helpers"), ("tensor.hpp", "Tensors"), ("tensor_list.hpp", "Lists of tensors in GM"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
+GROUPS = [("base.hpp", "System, masks, helpers"), ("constants.hpp", "Helpers that no page lists"), ("tensor.hpp", "Tensors"), ("tensor_list.hpp", "Lists of tensors in GM"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"), ("fixpipe_params.hpp", "Out of L0C, with the older parameters"),
           ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("pad.hpp", "Library: padding"), ("transpose.hpp", "Library: transposes"), ("fill.hpp", "Library: one value into GM"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`): block by block"), ("matmul_whole.hpp", "Matmul: whole products and batches"), ("matmul_setup.hpp", "Matmul: tiling, shapes, operands"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)"), ("raw_cube.hpp", "The compiler's own names of the cube core (global)")]
@@ -32,6 +32,7 @@ def page():
            "Made from the headers by `twin/tools/api_page.py`; do not edit. All names are in namespace `AscendC`, for the 910B (`__NPU_ARCH__` 2201).", "",
            "## Elementwise vector instructions", "",
            "Three forms each: count; bit mask, repeats and strides; leading lanes, repeats and strides; the last two also with `isSetMask = false`.", "",
+           "And of whole tensors, by operators: `dst = a + b`, with `-`, `*`, `/`, `&`, `|`, and `<`, `>`, `==`, `<=`, `>=`, `!=` for Compare.", "",
            "| instruction | element types |", "|---|---|"]
     for name, types in re.findall(r"^TWIN_(?:BINARY|BINARY_DST|SCALAR|SCALAR_DST|UNARY)\((\w+), ([^,]+),", (INCLUDE / "twin/vector.inc").read_text(), re.M):
         if name == "ShiftRightRounded":

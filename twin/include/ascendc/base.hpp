@@ -18,6 +18,7 @@
 #endif
 
 using GM_ADDR = __gm__ std::uint8_t*;
+using float32_t = float;
 
 enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
@@ -250,7 +251,7 @@ TWIN_API constexpr std::int64_t GetDataBlockSizeInBytes() { return 32; }
 TWIN_API void InitSocState() {
   ::twin::set_mask(~0ull, ~0ull);
   ::twin::set_mask_counter(false);
-  ::twin::set_atomic(::twin::Atomic::None, ::twin::DType::F32, {});
+  ::twin::set_atomic(::twin::Atomic::None, ::twin::DType::F32, Site::none());
 }
 
 TWIN_API std::uint32_t CeilDivision(std::uint32_t a, std::uint32_t b) { return b == 0 ? a : (a + b - 1) / b; }

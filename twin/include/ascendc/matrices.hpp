@@ -6,20 +6,24 @@
 
 namespace AscendC {
 
-// ---- Broadcast ----
-template <class T, std::int32_t dim, std::int32_t axis, bool isReuseSource = false>
-TWIN_API void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t dstShape[dim],
-                        const std::uint32_t srcShape[dim], LocalTensor<std::uint8_t>& sharedTmpBuffer,
-                        Site site = Site::here()) {
-  static_assert(dim >= 1 && dim <= 2 && axis >= 0 && axis < dim, "Broadcast: one or two dimensions, along one of them");
-  ::twin::library_broadcast(dst.view(), src.view(), &sharedTmpBuffer.view(), dstShape, srcShape, dim, site);
-}
-template <class T, std::int32_t dim, std::int32_t axis, bool isReuseSource = false>
-TWIN_API void Broadcast(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t dstShape[dim],
-                        const std::uint32_t srcShape[dim], Site site = Site::here()) {
-  static_assert(dim >= 1 && dim <= 2 && axis >= 0 && axis < dim, "Broadcast: one or two dimensions, along one of them");
-  ::twin::library_broadcast(dst.view(), src.view(), nullptr, dstShape, srcShape, dim, site);
-}
+// ---- Broadcast, the newer name of BroadCast ----
+#define TWIN_BROADCAST(name)                                                                                            \
+  template <class T, std::int32_t dim, std::int32_t axis, bool isReuseSource = false>                                   \
+  TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t dstShape[dim],           \
+                     const std::uint32_t srcShape[dim], LocalTensor<std::uint8_t>& sharedTmpBuffer,                     \
+                     Site site = Site::here()) {                                                                        \
+    static_assert(dim >= 1 && dim <= 2 && axis >= 0 && axis < dim, #name ": one or two dimensions, along one of them"); \
+    ::twin::library_broadcast(dst.view(), src.view(), &sharedTmpBuffer.view(), dstShape, srcShape, dim, site);          \
+  }                                                                                                                     \
+  template <class T, std::int32_t dim, std::int32_t axis, bool isReuseSource = false>                                   \
+  TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t dstShape[dim],           \
+                     const std::uint32_t srcShape[dim], Site site = Site::here()) {                                     \
+    static_assert(dim >= 1 && dim <= 2 && axis >= 0 && axis < dim, #name ": one or two dimensions, along one of them"); \
+    ::twin::library_broadcast(dst.view(), src.view(), nullptr, dstShape, srcShape, dim, site);                          \
+  }
+TWIN_BROADCAST(Broadcast)
+TWIN_BROADCAST(BroadCast)
+#undef TWIN_BROADCAST
 
 // ---- reductions of matrices: of rows (AR) or of columns (RA); rows of rowLength elements, padded to 32 bytes ----
 namespace Pattern {

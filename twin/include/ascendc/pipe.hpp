@@ -44,6 +44,8 @@ class TQueBind {
   TWIN_API void DeQue(LocalTensor<T>& tensor, Site site = Site::here()) {
     tensor = DeQue<T>(site);
   }
+  // For a kernel that goes on with the tensor it gave to EnQue.
+  TWIN_API void DeQue(Site site = Site::here()) { ::twin::queue_deque(queue_, ::twin::DType::U8, site); }
   template <class T>
   TWIN_API void FreeTensor(const LocalTensor<T>& tensor, Site site = Site::here()) {
     ::twin::queue_free(queue_, tensor.view(), site);
@@ -82,6 +84,15 @@ class TBuf {
     part.addr += offset_bytes;
     part.bytes = ::twin::bytes_of<T>(size);
     return LocalTensor<T>(part, position);
+  }
+  // As Get: there is one tensor, and no order comes with it.
+  template <class T>
+  TWIN_API LocalTensor<T> AllocTensor() const {
+    return Get<T>();
+  }
+  template <class T>
+  TWIN_API void FreeTensor(const LocalTensor<T>& tensor) const {
+    (void)tensor;
   }
   TWIN_API std::uint32_t GetBufLen() const { return static_cast<std::uint32_t>(view_.bytes); }
 
@@ -148,7 +159,7 @@ class TPipe {
   TWIN_API void Destroy() { ::twin::pipe_end(site_); }
 
  private:
-  Site site_;
+  Site site_ = Site::none();
 };
 
 TWIN_API TPipe* GetTPipePtr() { return static_cast<TPipe*>(::twin::pipe_slot()); }

@@ -68,7 +68,7 @@ TWIN_API void set_deqscale(half scale) {
   const float s = scale;
   const std::int16_t offset = 0;
   const bool sign = true;
-  ::twin::set_deq_scale(&s, &offset, &sign, false, {});
+  ::twin::set_deq_scale(&s, &offset, &sign, false, ::twin::Site::none());
 }
 
 // ---- moves: bursts of 32-byte blocks; the align forms in bytes, gaps in bytes on the GM side ----

@@ -54,13 +54,13 @@ TWIN_API std::int64_t GetSFFValue(std::uint64_t valueIn) {
 TWIN_API float ToFloat(const bfloat16_t& value) { return value; }
 TWIN_API bfloat16_t ToBfloat16(const float& value) { return bfloat16_t(value); }
 
-// The pairs of the reference: float to half, with CAST_ODD, and float to int32.
+// From T to U. The pairs of the reference: float to half, with CAST_ODD, and float to int32.
 template <class T, class U, RoundMode roundMode>
-TWIN_API T ScalarCast(U valueIn) {
-  static_assert(std::is_same<U, float>::value && (std::is_same<T, half>::value || std::is_same<T, std::int32_t>::value),
+TWIN_API U ScalarCast(T valueIn) {
+  static_assert(std::is_same<T, float>::value && (std::is_same<U, half>::value || std::is_same<U, std::int32_t>::value),
                 "ScalarCast goes from float to half or int32_t");
   float x = valueIn;
-  if constexpr (std::is_same<T, half>::value) {
+  if constexpr (std::is_same<U, half>::value) {
     static_assert(roundMode == RoundMode::CAST_ODD || roundMode == RoundMode::CAST_NONE, "ScalarCast to half: CAST_ODD");
     const half nearest(x);
     if (roundMode == RoundMode::CAST_NONE || static_cast<float>(nearest) == x || std::isnan(x)) return nearest;
@@ -77,7 +77,7 @@ TWIN_API T ScalarCast(U valueIn) {
   }
 }
 template <class T, class U, RoundMode roundMode>
-TWIN_API T Cast(const U valueIn) {
+TWIN_API U Cast(const T valueIn) {
   return ScalarCast<T, U, roundMode>(valueIn);
 }
 // x / divisor = (x * magic >> 32) + x, shifted, for 32-bit x: what a division by a constant becomes.

@@ -22,6 +22,13 @@ class ElementReference {
       return value;
     }
   }
+#define TWIN_COMPOUND(sign) \
+  ElementReference& operator sign##=(T value) { return *this = static_cast<T>(static_cast<T>(*this) sign value); }
+  TWIN_COMPOUND(+)
+  TWIN_COMPOUND(-)
+  TWIN_COMPOUND(*)
+  TWIN_COMPOUND(/)
+#undef TWIN_COMPOUND
   ElementReference& operator=(T value) {
     if constexpr (kHalfAByte) {
       const auto both = static_cast<std::uint8_t>((std::int8_t(value) & 15) * 0x11);
@@ -36,7 +43,7 @@ class ElementReference {
   static constexpr bool kHalfAByte = ::twin::DTypeOf<T>::kValue == ::twin::DType::I4;
   ::twin::View view_;
   std::uint64_t index_;
-  Site site_;
+  Site site_ = Site::none();
 };
 
 // What a kernel says of a tensor's shape; instructions take theirs from their own arguments.
@@ -110,6 +117,25 @@ class GlobalTensor {
 };
 
 template <class T>
+class LocalTensor;
+namespace detail {
+// What an operator between two tensors stands for until it is assigned (operators.hpp). Its second operand brings the line:
+// an operator has no default argument, but a conversion to one has.
+enum class WholeOp : std::uint8_t { Add, Sub, Mul, Div, And, Or, LT, GT, EQ, LE, GE, NE };
+template <class T, WholeOp op>
+struct Whole {
+  LocalTensor<T> a, b;
+  Site site;
+};
+template <class T>
+struct Operand {
+  Operand(const LocalTensor<T>& t, Site s = Site::here()) : tensor(t), site(s) {}  // NOLINT: converts
+  const LocalTensor<T>& tensor;
+  Site site;
+};
+}  // namespace detail
+
+template <class T>
 class LocalTensor {
   // Of GetPhyAddr: a CPU has a pointer, the device's compiler, as the check's pass over pointers sees it, a number.
 #if defined(TWIN_DEVICE_CHECK) && TWIN_DEVICE_CHECK == 2
@@ -178,6 +204,29 @@ class LocalTensor {
   TWIN_API void Print(Site site = Site::here()) const { Print(GetSize(), site); }
   TWIN_API void SetUserTag(std::int32_t tag) { tag_ = tag; }
   TWIN_API std::int32_t GetUserTag() const { return tag_; }
+  // dst = a + b: whole tensors
+  template <class U, detail::WholeOp op>
+  LocalTensor& operator=(const detail::Whole<U, op>& expression) {
+    whole(expression, *this);
+    return *this;
+  }
+#define TWIN_WHOLE(sign, op)                                                                                      \
+  friend detail::Whole<T, detail::WholeOp::op> operator sign(const LocalTensor& a, const detail::Operand<T>& b) { \
+    return {a, b.tensor, b.site};                                                                                 \
+  }
+  TWIN_WHOLE(+, Add)
+  TWIN_WHOLE(-, Sub)
+  TWIN_WHOLE(*, Mul)
+  TWIN_WHOLE(/, Div)
+  TWIN_WHOLE(&, And)
+  TWIN_WHOLE(|, Or)
+  TWIN_WHOLE(<, LT)
+  TWIN_WHOLE(>, GT)
+  TWIN_WHOLE(==, EQ)
+  TWIN_WHOLE(<=, LE)
+  TWIN_WHOLE(>=, GE)
+  TWIN_WHOLE(!=, NE)
+#undef TWIN_WHOLE
   const ::twin::View& view() const { return view_; }
 
  private:

@@ -49,8 +49,8 @@ struct GatherMaskParams {
       : src0BlockStride(block), repeatTimes(repeats), src0RepeatStride(src0_repeat), src1RepeatStride(src1_repeat) {}
   std::uint8_t src0BlockStride = 1;
   std::uint16_t repeatTimes = 0;
-  std::uint16_t src0RepeatStride = 0;
-  std::uint8_t src1RepeatStride = 0;
+  std::uint16_t src0RepeatStride = 8;
+  std::uint8_t src1RepeatStride = 8;
 };
 
 namespace detail {
@@ -109,12 +109,32 @@ void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d
 
 }  // namespace detail
 
+namespace detail {
+// And, Or and Not of single bytes: kernels call them, the reference has them for 16 bits. Reported, and done two bytes a
+// lane.
+template <class T, ::twin::VecOp op>
+constexpr bool kBytes = sizeof(T) == 1 && ::twin::DTypeOf<T>::kValue != ::twin::DType::I4 &&
+                        (op == ::twin::VecOp::And || op == ::twin::VecOp::Or || op == ::twin::VecOp::Not);
+template <class T>
+LocalTensor<std::uint16_t> words(const LocalTensor<T>& t) {
+  return t.template ReinterpretCast<std::uint16_t>();
+}
+}  // namespace detail
+
 // `head` is the template head: one element type, or a destination type of its own.
 #define TWIN_BINARY_BODY(name, D, S, head)                                                                                \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
                           const std::int32_t& count, Site site = Site::here()) {                                          \
-    static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
-    detail::binary(::twin::VecOp::name, detail::count_lanes(count), dst, src0, src1, BinaryRepeatParams(), site);         \
+    static_assert(detail::name##Takes<D, S>::kValue || detail::kBytes<D, ::twin::VecOp::name>,                            \
+                  #name " does not take these element types on the 910B");                                                \
+    if constexpr (detail::kBytes<D, ::twin::VecOp::name>) {                                                               \
+      ::twin::refuse_bytes(#name, site);                                                                                  \
+      const auto words = detail::count_lanes((count + 1) / 2);                                                            \
+      detail::binary(::twin::VecOp::name, words, detail::words(dst), detail::words(src0), detail::words(src1),            \
+                     BinaryRepeatParams(), site);                                                                         \
+    } else {                                                                                                              \
+      detail::binary(::twin::VecOp::name, detail::count_lanes(count), dst, src0, src1, BinaryRepeatParams(), site);       \
+    }                                                                                                                     \
   }                                                                                                                       \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
                           std::uint64_t mask[], const std::uint8_t repeatTime, const BinaryRepeatParams& params,          \
@@ -149,21 +169,28 @@ void unary(::twin::VecOp op, const ::twin::Lanes& lanes, const LocalTensor<D>& d
     detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), \
                   params, site);                                                                                            \
   }
-#define TWIN_UNARY_BODY(name, head)                                                                                   \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count,            \
-                          Site site = Site::here()) {                                                                 \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
-    detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);           \
-  }                                                                                                                   \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],                 \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
-    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);    \
-  }                                                                                                                   \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask,                   \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");           \
-    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);  \
+#define TWIN_UNARY_BODY(name, head)                                                                                    \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count,             \
+                          Site site = Site::here()) {                                                                  \
+    static_assert(detail::name##Takes<T, T>::kValue || detail::kBytes<T, ::twin::VecOp::name>,                         \
+                  #name " does not take this element type on the 910B");                                               \
+    if constexpr (detail::kBytes<T, ::twin::VecOp::name>) {                                                            \
+      ::twin::refuse_bytes(#name, site);                                                                               \
+      const auto words = detail::count_lanes((count + 1) / 2);                                                         \
+      detail::unary(::twin::VecOp::name, words, detail::words(dst), detail::words(src), 0, UnaryRepeatParams(), site); \
+    } else {                                                                                                           \
+      detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);          \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],                  \
+                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {  \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");            \
+    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);     \
+  }                                                                                                                    \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask,                    \
+                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {  \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");            \
+    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);   \
   }
 
 // What an instruction takes: one type of the row's list; an accumulating one also half into float.

@@ -19,12 +19,14 @@
   void set_##name(const type* value) { std::memcpy(name, value, sizeof name); } \
   type* get_##name() { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(Struct, name) Struct name{};
+// Written with a semicolon behind it and without.
 #define END_TILING_DATA_DEF                                                                                   \
   void SaveToBuffer(void* buffer, std::size_t capacity) const {                                               \
     std::memcpy(buffer, static_cast<const void*>(this), capacity < sizeof(*this) ? capacity : sizeof(*this)); \
   }                                                                                                           \
   std::size_t GetDataSize() const { return sizeof(*this); }                                                   \
-  }
+  }                                                                                                           \
+  ;
 #define REGISTER_TILING_DATA_CLASS(Operator, Struct)                                                                       \
   [[maybe_unused]] inline constexpr ::twin::RegisteredTiling<Struct, ::twin::is_inner_tiling(#Operator)> TWIN_TILING_JOIN( \
       twin_tiling_of_##Operator, __LINE__){};

@@ -74,9 +74,12 @@ constexpr bool splits_byte(std::uint64_t index) {
 }
 
 // A line of kernel code. As a default argument it is the line of the call, in GCC and in clang, from C++17 on.
+// Not to be made of {}, which is some other parameter's value when a kernel writes it last.
 struct Site {
-  const char* file = "";
-  std::uint32_t line = 0;
+  constexpr Site(const char* name, std::uint32_t number) : file(name), line(number) {}
+  const char* file;
+  std::uint32_t line;
+  static constexpr Site none() { return {"", 0}; }
   static constexpr Site here(const char* file = __builtin_FILE(), std::uint32_t line = __builtin_LINE()) {
     return {file, line};
   }
