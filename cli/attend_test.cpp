@@ -227,7 +227,7 @@ const Wrong kWrong[] = {
      [](Tensors& t) {
        t["k"] = normal_data({2, 24, 3, 16}, 2), t["v"] = normal_data({2, 24, 3, 8}, 2);
      },
-     "", "3"},
+     "", "tessera: in: num_q_heads: 4 is not a multiple of num_kv_heads 3"},
     {"lengths too long",
      [](Tensors& t) {
        t["seqlens_k"] = data_of("I32", {2}, std::vector<std::int32_t>{24, 25});
