@@ -127,10 +127,15 @@ void explain_kernel(const Plan::Impl& impl, Kernel kernel, Table& out) {
           count(k.sequences, "sequence") + " of " + range(k.min_rows, k.max_rows) + (k.max_rows == 1 ? " row" : " rows") +
               " a kv head (" + (decode ? "at most " : "more than ") + number(most_rows) + "), key tiles of " +
               number(k.tile_kv));
-  const char* why = impl.problem.kv_chunk > 0 ? "as kv_chunk asks" : "a constant of the kernel";
-  out.row("  keys", k.max_chunk == 0 ? "not split: there are enough row tiles to share"
-                                     : "chunks of " + range(k.min_chunk, k.max_chunk) + " (" + why + "), " +
-                                           range(k.min_splits, k.max_splits) + " a sequence");
+  if (k.max_chunk == 0) {
+    out.row("  keys", "not split: there are enough row tiles to share");
+  } else if (k.max_splits <= 1) {
+    out.row("  keys", "not split: one chunk holds all that a sequence sees");
+  } else {
+    out.row("  keys", "chunks of " + range(k.min_chunk, k.max_chunk) +
+                          (impl.problem.kv_chunk > 0 ? " (as kv_chunk asks), " : " (a constant of the kernel), ") +
+                          range(k.min_splits, k.max_splits) + " a sequence");
+  }
   if (k.split_sequences > 0) {
     out.row("  partials", k.local ? "in the thread's scratch, merged by the item that made them"
                                   : "in the workspace, merged by " + count(k.merge_items, "item") + " of stage 2");
