@@ -4,26 +4,15 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <string>
 #include <utility>
+
+#include "bench/available_memory.hpp"
 
 namespace tessera::bench {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-/// Of the whole machine, by /proc/meminfo; the largest number where that is not there.
-std::size_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, unit; file >> name;) {
-    std::size_t kib = 0;
-    if (name == "MemAvailable:" && file >> kib) return kib * 1024;
-    std::getline(file, unit);
-  }
-  return std::numeric_limits<std::size_t>::max();
-}
 
 }  // namespace
 
@@ -31,7 +20,6 @@ Result<Arena> Arena::make(std::size_t bytes) {
   const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   Arena arena;
   if (rounded == 0) return arena;
-  // The system promises more than it has, and then ends whoever touches it.
   if (const std::size_t available = available_memory(); rounded > available) {
     return Status::out_of_memory("inputs: " + std::to_string(rounded) + " bytes are needed, " + std::to_string(available) +
                                  " are available");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "bench/available_memory.hpp"
 #include "cli/files.hpp"
 #include "cli/safetensors.hpp"
 
@@ -45,6 +46,11 @@ std::string header_of(std::span<const TensorToWrite> tensors, std::span<const st
 void AlignedBuffer::Free::operator()(std::byte* p) const noexcept { std::free(p); }
 
 Result<AlignedBuffer> AlignedBuffer::make(std::size_t bytes, std::string_view what) {
+  constexpr std::size_t kSmall = 64u << 20;
+  if (const std::size_t available = bytes > kSmall ? bench::available_memory() : kSmall; bytes > available) {
+    return Status::out_of_memory(std::string(what) + " needs " + std::to_string(bytes) + " bytes of memory; " +
+                                 std::to_string(available) + " are available");
+  }
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   auto* memory = rounded < bytes ? nullptr : static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
   if (memory == nullptr)

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "bench/available_memory.hpp"
 #include "cli/files.hpp"
 #include "cli/temporary_file.hpp"
 
@@ -264,6 +265,13 @@ TEST_F(SafetensorsFiles, SignalsAreAsBeforeAfterwards) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "out"));
   EXPECT_EQ(::signal(SIGHUP, SIG_DFL), SIG_IGN);
   EXPECT_EQ(::signal(SIGINT, SIG_DFL), SIG_DFL);
+}
+
+TEST(AlignedBuffer, IsNoMoreThanTheMachineHas) {
+  const auto buffer = AlignedBuffer::make(bench::available_memory() + (std::size_t{1} << 30), "the answer");
+  ASSERT_EQ(buffer.status().code(), StatusCode::out_of_memory);
+  EXPECT_THAT(buffer.status().message(), testing::HasSubstr("the answer needs "));
+  EXPECT_THAT(buffer.status().message(), testing::HasSubstr(" are available"));
 }
 
 }  // namespace
