@@ -18,6 +18,8 @@ BUILD = cmake --build -j $(JOBS) --preset
 TEST = ctest --output-on-failure -j $(JOBS) --preset
 BRIEF = grep -vE '^ +Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test .* Passed '
 
+# Steps of a target follow one another, whatever -j says: each uses all JOBS by itself, and they share build/release.
+.NOTPARALLEL:
 .PHONY: help setup release demo test quick bench verify format format-check tidy install clean
 .PHONY: test-release test-asan test-tsan test-fuzz test-package
 

@@ -65,7 +65,7 @@ def resolve(includer: pathlib.Path, name: str) -> pathlib.Path | None:
 
 
 def main() -> int:
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     names = listed.stdout.split("\n") if listed.returncode == 0 else [str(p.relative_to(ROOT)) for p in ROOT.rglob("*")]
     sources = [n for n in names if n.endswith((".hpp", ".cpp", ".h", ".c", ".inc")) and not n.startswith("build/")]
     seen: dict[str, set[str]] = {}

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 judge=14
 
-mapfile -t files < <(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
+mapfile -t files < <(git -c safe.directory='*' ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 [ ${#files[@]} -gt 0 ] || { echo "format: git lists no sources here" >&2; exit 1; }
 binary=$(command -v clang-format-$judge || command -v clang-format) || binary=
 version=none

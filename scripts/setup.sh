@@ -35,7 +35,8 @@ done
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "setup: need root or sudo to install: ${missing[*]}" >&2; exit 1; }
+  command -v sudo >/dev/null ||
+    { printf 'setup: packages are missing, and here is neither root nor sudo. Have somebody run:\n  apt-get install %s\n' "${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
@@ -43,4 +44,4 @@ echo "setup: installing with apt-get: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null ||
-  { tail -n 20 "$log" >&2; echo "setup: installing failed" >&2; exit 1; }
+  { tail -n 20 "$log" >&2; echo "setup: installing failed; by hand: apt-get install ${missing[*]}" >&2; exit 1; }

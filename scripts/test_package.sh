@@ -32,8 +32,7 @@ END
   mkdir -p "$work/$kind-pc"
   export PKG_CONFIG_PATH=$libdir LD_LIBRARY_PATH=${libdir%/pkgconfig}
   local flags libs
-  read -ra flags <<<"$(pkg-config --cflags tessera)"
-  read -ra libs <<<"$(pkg-config --libs tessera)"
+  eval "flags=($(pkg-config --cflags tessera)) libs=($(pkg-config --libs tessera))"  # blanks of a path are escaped there
   g++ -std=c++20 -O1 "${flags[@]}" examples/attention.cpp -o "$work/$kind-pc/attention" "${libs[@]}"
   gcc -std=c99 -O1 "${flags[@]}" examples/attention_c.c -o "$work/$kind-pc/attention_c" "${libs[@]}" -lm
   "$work/$kind-pc/attention"

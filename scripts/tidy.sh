@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 jobs=$2
-mapfile -t files < <(git ls-files 'src/*.cpp' 'cli/*.cpp' | grep -vE '_test\.cpp$|^src/cpu/(kernels|simd)/')
+mapfile -t files < <(git -c safe.directory='*' ls-files 'src/*.cpp' 'cli/*.cpp' | grep -vE '_test\.cpp$|^src/cpu/(kernels|simd)/')
 [ ${#files[@]} -gt 0 ] || { echo "tidy: git lists no sources here" >&2; exit 1; }
 printf '%s\n' "${files[@]}" | xargs -P "$jobs" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header|^$' || true; }
