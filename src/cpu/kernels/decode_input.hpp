@@ -20,6 +20,7 @@ struct Widened {
   TESSERA_INLINE F key_n(const std::byte* p, int n) { return Element<D>::read_n(p, n); }
   TESSERA_INLINE F query(const std::byte* p) { return load(reinterpret_cast<const float*>(p)); }
   TESSERA_INLINE F multiply_add(F q, F k, F acc) { return fma(q, k, acc); }
+  TESSERA_INLINE F weight(F x) { return exp2(x); }
 };
 
 #if defined(TESSERA_ISA_IS_AVX512BF16)
@@ -36,6 +37,7 @@ struct Pairs {
   TESSERA_INLINE P key_n(const std::byte* p, int n) { return load_pairs_n(p, n); }
   TESSERA_INLINE P query(const std::byte* p) { return load_pairs(p); }
   TESSERA_INLINE F multiply_add(P q, P k, F acc) { return dot(q, k, acc); }
+  TESSERA_INLINE F weight(F x) { return exp2_to_round(x); }
 };
 using Bf16Input = Pairs;
 #else

@@ -120,7 +120,7 @@ TESSERA_INLINE void softmax(const RunConstants& constants, const ScoreUnits& uni
       s[v] = zero();
       continue;
     }
-    s[v] = exp2(mul(sub(s[v], shift), exponent));
+    s[v] = T::weight(mul(sub(s[v], shift), exponent));
     sum = add(sum, s[v]);
   }
   store(l, sum);
