@@ -6,17 +6,17 @@
 #include <cstring>
 #include <set>
 
-#include "lexer.hpp"
+#include "survey.hpp"
 
 namespace twincc {
 namespace {
 
-class Rewriter {
+class Rewriter : private Words {
  public:
-  explicit Rewriter(const std::string& source) : s_(source), tokens_(lex(s_)) {}
+  explicit Rewriter(const std::string& source) : Words(source) {}
 
   Source run() {
-    survey();
+    survey(*this, &out_);
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (!tokens_[i].directive) scope(i);
       own_name(i);
@@ -45,81 +45,8 @@ class Rewriter {
     std::string with;
   };
 
-  std::string text(std::size_t i) const {
-    return i < tokens_.size() ? s_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin) : "";
-  }
-  bool is(std::size_t i, const char* what) const {
-    return i < tokens_.size() && tokens_[i].kind != Token::Text &&
-           s_.compare(tokens_[i].begin, tokens_[i].end - tokens_[i].begin, what) == 0;
-  }
-  bool three(std::size_t i, char c) const {
-    for (std::size_t k = 0; k < 3; ++k) {
-      if (i + k >= tokens_.size() || tokens_[i + k].kind != Token::Sign || s_[tokens_[i + k].begin] != c) return false;
-      if (k && tokens_[i + k].begin != tokens_[i + k - 1].end) return false;
-    }
-    return true;
-  }
-  int line(std::size_t i) const {
-    return 1 + static_cast<int>(std::count(s_.begin(), s_.begin() + static_cast<std::ptrdiff_t>(tokens_[i].begin), '\n'));
-  }
   void fail(std::size_t i, const std::string& why) {
     if (out_.error.empty()) out_.error = "line " + std::to_string(line(i)) + ": " + why;
-  }
-
-  // From an opening bracket to behind its closing one; the end if there is none.
-  std::size_t behind(std::size_t i) const {
-    int depth = 0;
-    for (; i < tokens_.size(); ++i) {
-      if (tokens_[i].kind != Token::Sign) continue;
-      const char c = s_[tokens_[i].begin];
-      if (std::strchr("([{", c)) ++depth;
-      if (std::strchr(")]}", c) && --depth <= 0) return i + 1;
-    }
-    return tokens_.size();
-  }
-
-  void survey() {
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (tokens_[i].kind == Token::Sign) {
-        if (is(i, "#") && is(i + 1, "include")) include(i + 2);
-        continue;
-      }
-      if (tokens_[i].kind != Token::Word) continue;
-      const std::string word = text(i);
-      const auto any = [&](std::initializer_list<const char*> list) {
-        return std::find(list.begin(), list.end(), word) != list.end();
-      };
-      out_.names_core_kind |=
-          any({"ASCEND_IS_AIC", "ASCEND_IS_AIV", "ASCEND_IS_NOT_AIC", "ASCEND_IS_NOT_AIV", "g_coreType", "__DAV_C220_CUBE__",
-               "__DAV_C220_VEC__", "KERNEL_TYPE_MIX_AIC_1_1", "KERNEL_TYPE_MIX_AIC_1_2"});
-      out_.uses_cube |= any({"Mmad", "Fixpipe", "LoadData", "LoadDataWithTranspose"});
-      out_.uses_matmul |= word == "REGIST_MATMUL_OBJ" && !is(i - 1, "define");
-      out_.meets_all |= word == "SyncAll";
-      out_.takes_tiling |= word.compare(0, 15, "GET_TILING_DATA") == 0 && !is(i - 1, "define");
-      out_.cube_only |= word == "ASCENDC_CUBE_ONLY" && is(i - 1, "define");
-      out_.uses_vector |= any({"VECIN", "VECOUT", "VECCALC"});
-      if (word == "KERNEL_TASK_TYPE_DEFAULT" && is(i + 1, "(") && !is(i - 1, "define")) {
-        const std::string type = text(i + 2);
-        out_.type = task_types_++ == 0 || out_.type == type ? type : "";
-      }
-      if (word == "main" && is(i + 1, "(")) out_.has_main = true;
-    }
-    if (!out_.names_core_kind) {
-      for (std::size_t i = 0; i + 3 < tokens_.size(); ++i)
-        out_.names_core_kind |= is(i, "__mix__") && is(i + 1, "(") && !is(i + 2, "0") && !is(i + 4, "0");
-    }
-  }
-
-  void include(std::size_t i) {
-    if (i >= tokens_.size()) return;
-    if (tokens_[i].kind == Token::Text) {
-      const std::string quoted = text(i);
-      if (quoted.size() > 2) out_.includes.push_back({quoted.substr(1, quoted.size() - 2), true});
-    } else if (is(i, "<")) {
-      const std::size_t close = s_.find_first_of(">\n", tokens_[i].end);
-      if (close == std::string::npos || s_[close] != '>') return;
-      out_.includes.push_back({s_.substr(tokens_[i].end, close - tokens_[i].end), false});
-    }
   }
 
   // Open braces outside of preprocessor lines: those of namespaces and extern "C" leave a kernel nameable where it stands.
@@ -174,21 +101,6 @@ class Rewriter {
     while (last + 1 < tokens_.size() && tokens_[last + 1].directive && !is(last + 1, "#") && same_directive(last)) ++last;
     edits_.push_back({tokens_[i].begin, tokens_[last].end, ends_of_lines(i, last)});
   }
-  // As many as the text from one token to another has.
-  std::string ends_of_lines(std::size_t first, std::size_t last) const {
-    const auto from = s_.begin() + static_cast<std::ptrdiff_t>(tokens_[first].begin);
-    const auto to = s_.begin() + static_cast<std::ptrdiff_t>(tokens_[last].end);
-    return std::string(static_cast<std::size_t>(std::count(from, to, '\n')), '\n');
-  }
-  // No unescaped end of line between this token and the next.
-  bool same_directive(std::size_t i) const {
-    for (std::size_t at = tokens_[i].end; at < tokens_[i + 1].begin; ++at) {
-      if (s_[at] == '\n' && !(at > 0 && (s_[at - 1] == '\\' || (s_[at - 1] == '\r' && at > 1 && s_[at - 2] == '\\'))))
-        return false;
-    }
-    return true;
-  }
-
   // From a qualifier, or a macro of the file that stands for it, to the end of the function's body.
   void device_function(std::size_t i) {
     if (is(i, "define") && i > 0 && is(i - 1, "#")) {
@@ -353,13 +265,10 @@ class Rewriter {
   }
 
   static constexpr const char* kRenamed = "twin_kernel_";  // as launch.cpp knows it
-  const std::string& s_;
-  std::vector<Token> tokens_;
   std::vector<Edit> edits_;
   std::vector<bool> scopes_;
   std::vector<std::pair<std::string, std::string>> by_key_;  // KERNEL_TASK_TYPE of the kernel at hand
   std::set<std::string> device_words_ = {"__aicore__", "__global__"};
-  int task_types_ = 0;
   Source out_;
 };
 
@@ -369,45 +278,6 @@ Source rewrite(const std::string& source) {
   // A byte order mark may stand before the first line.
   const std::string text = source.compare(0, 3, "\xEF\xBB\xBF") == 0 ? source.substr(3) : source;
   return Rewriter(text).run();
-}
-
-std::string engine_type(const std::string& type, bool uses_cube, bool uses_vector) {
-  static constexpr std::pair<const char*, const char*> kTypes[] = {
-      {"KERNEL_TYPE_AIV_ONLY", "AivOnly"},     {"KERNEL_TYPE_AIC_ONLY", "AicOnly"},
-      {"KERNEL_TYPE_MIX_AIV_1_0", "MixAiv10"}, {"KERNEL_TYPE_MIX_AIC_1_0", "MixAic10"},
-      {"KERNEL_TYPE_MIX_AIC_1_1", "MixAic11"}, {"KERNEL_TYPE_MIX_AIC_1_2", "MixAic12"}};
-  for (const auto& [written, engine] : kTypes) {
-    if (type == written) return engine;
-  }
-  return uses_cube ? (uses_vector ? "MixAic12" : "AicOnly") : "AivOnly";
-}
-
-HostParameters host_parameters(const Kernel& kernel) {
-  static const std::set<std::string> kNoName = {
-      "const",    "volatile", "unsigned", "signed",  "long",    "short",  "int",      "char",      "float", "double",
-      "bool",     "struct",   "GM_ADDR",  "__gm__",  "uint8_t", "int8_t", "uint16_t", "half",      "void",  "int16_t",
-      "uint32_t", "uint64_t", "int32_t",  "int64_t", "size_t",  "std",    "typename", "bfloat16_t"};
-  HostParameters out;
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    std::string parameter = kernel.parameters[i].substr(0, kernel.parameters[i].find('='));
-    while (!parameter.empty() && parameter.back() == ' ') parameter.pop_back();
-    const std::vector<Token> tokens = lex(parameter);
-    if (tokens.empty()) continue;
-    const Token& last = tokens.back();
-    std::string name = last.kind == Token::Word ? parameter.substr(last.begin, last.end - last.begin) : "";
-    // A type alone: one that everybody knows, or the only word there is.
-    const auto words = std::count_if(tokens.begin(), tokens.end(), [&](const Token& t) {
-      return t.kind == Token::Word && parameter.compare(t.begin, t.end - t.begin, "const") != 0;
-    });
-    if (name.empty() || kNoName.count(name) || words == 1) {
-      name = "twin_argument" + std::to_string(i);
-      parameter += " " + name;
-    }
-    const bool pointer = parameter.find('*') != std::string::npos || parameter.find("GM_ADDR") != std::string::npos;
-    out.declared += ", " + (pointer ? "::twin::AnyPointer " + name : parameter);
-    out.names += (out.names.empty() ? "" : ", ") + name;
-  }
-  return out;
 }
 
 }  // namespace twincc

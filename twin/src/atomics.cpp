@@ -8,6 +8,7 @@
 
 #include "element.hpp"
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {

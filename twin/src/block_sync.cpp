@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order between two blocks through flags in GM: IBSet and IBWait, and the turns of blocks one after another.
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The happens-before model of one core. See docs/twin_races.md.
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {

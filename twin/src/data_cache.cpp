@@ -5,6 +5,7 @@
 //   a store stays in its cache until DataCacheCleanAndInvalid, and nobody else sees it before;
 //   a dirty line goes back whole, at any time up to the clean: it overwrites its neighbours' newer values.
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {

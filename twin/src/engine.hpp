@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's inside. A launch makes Cores; each runs its kernel as a fiber. An instruction is one Instruction record: the
-// checker reads its accesses, the clock reads its cost, and the executor that made it does the arithmetic in between.
+// The engine's inside. A launch (launched.hpp) makes Cores; each runs its kernel as a fiber. An instruction is one
+// Instruction (instruction.hpp): the checker reads its accesses, the clock reads its cost, and the executor that made it
+// does the arithmetic in between, in a core's Memory (memory.hpp).
 #pragma once
 
 #include <deque>
@@ -12,7 +13,8 @@
 
 #include "clock.hpp"
 #include "device.hpp"
-#include "history.hpp"
+#include "instruction.hpp"
+#include "memory.hpp"
 #include "standing.hpp"
 #include "timing_only.hpp"
 #include "twin/calls_cube.hpp"
@@ -21,200 +23,10 @@
 
 namespace twin {
 
-class Core;
-
-// State of a byte. Values from kFirstOrigin on: undefined, and where that came from (Launch::origins).
-inline constexpr std::uint8_t kUnwritten = 0;
-inline constexpr std::uint8_t kDefined = 1;
-inline constexpr std::uint8_t kFirstSkipped = 2;  // to kFirstOrigin: what the timing-only mode has not computed
-inline constexpr std::uint8_t kFirstOrigin = 64;
-
-// ---- the scalar unit's data cache ----
-inline constexpr std::uint64_t kCacheLineBytes = 64;
-// What one core has, or had, of one line of GM. Lines are never evicted here: a real cache may keep them, so a kernel must
-// not count on the contrary.
-struct CachedLine {
-  std::uint16_t core = 0;
-  bool present = false, invalidated = false;  // invalidated: by DataCacheCleanAndInvalid, since the last load
-  std::uint64_t dirty = 0, cleaned = 0;       // bytes, one bit each: stored and not written back; written back in the past
-  std::uint32_t load_site = 0, store_site = 0, store_time = 0, store_tensor = 0, clean_time = 0;
-  Clock loaded;    // what the scalar unit knew to be complete when it loaded the line
-  Clock released;  // what other cores learn from reading what was written back
-};
-
-// ---- atomic sums whose order decides the result ----
-// Of the values added to one element of GM: with few bits each, every partial sum in any order is exact.
-struct AtomicSum {
-  float magnitude = 0;       // sum of |value|, rounded up
-  std::int16_t lowest = 0;   // all values are multiples of 2^lowest
-  std::uint8_t addends = 0;  // that are not zero; saturates
-};
-class AtomicSums {
- public:
-  // Adds a value to the sum at this byte; `base`: what the element held before the first. True if the order of the addends
-  // decides how the sum is rounded.
-  bool add(std::uint64_t at, DType dtype, float base, float value);
-  void forget(std::uint64_t begin, std::uint64_t end);  // somebody stored plain values there
-  bool empty() const { return pages_.empty(); }
-  void clear() { pages_.clear(); }
-
- private:
-  static constexpr std::uint64_t kPage = 2048;
-  std::map<std::uint64_t, std::vector<AtomicSum>> pages_;  // an entry each two bytes
-};
-
-// ---- memories ----
-struct Memory {
-  Space space = Space::UB;
-  std::uint8_t* data = nullptr;
-  std::uint8_t* state = nullptr;  // one a byte
-  std::uint64_t bytes = 0;
-  std::uint64_t device_bytes = 0;   // a core's: what the device has, which is less once a TPipe that took more was reported
-  std::vector<std::uint8_t> grown;  // holds the larger one
-  // GM: where the L2 model sees it. Given at the first touch in a launch, so that it depends on nothing that was before.
-  std::uint64_t device_address = 0;
-  std::uint64_t touched_in = 0;  // Launched::serial
-  bool of_each_launch = false;   // GM of the library's own, which the device gives to each launch anew
-  std::string name;
-  History history{4096};
-  AtomicSums sums;                                          // GM
-  std::map<std::uint64_t, std::vector<CachedLine>> cached;  // GM: by line, one a core that has had it
-  std::vector<std::uint8_t>
-      fractal;  // L1, L0A, L0B: for each 32 bytes, 1 if they hold a row of a fractal made from a matrix
-};
-
-// Global memory: what aclrtMalloc and GmAlloc gave out.
-class GlobalMemory {
- public:
-  static GlobalMemory& get();
-  void* allocate(std::size_t bytes, const char* by, bool of_each_launch = false);
-  template <class F>
-  void each_touched(std::uint64_t serial, F&& f) const {  // by the launch of that number, of what the program allocated
-    for (const auto& [address, block] : blocks_) {
-      if (block->live && !block->memory.of_each_launch && block->memory.touched_in == serial) f(block->memory);
-    }
-  }
-  bool release(void* pointer);
-  Memory* find(std::uint64_t address, bool* freed = nullptr);  // the live allocation that holds the address
-  void forget_history();
-  void mark_defined(const void* pointer, std::size_t bytes);  // a host copy into it
-
- private:
-  struct Block {
-    Memory memory;
-    bool live = true;
-  };
-  std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // by host address
-  Memory* last_ = nullptr;
-  int count_ = 0;
-};
-
 // ---- sites ----
 std::uint32_t site_id(const Site& site);
 const Site& site_of(std::uint32_t id);
 std::string to_string(const Site& site);
-
-// ---- what the timing model replays ----
-enum class Step : std::uint8_t { Execute, Set, Wait, Barrier, CrossSet, CrossWait };
-struct GmSpan {
-  std::uint64_t address;  // device address
-  std::uint32_t bytes;    // a row
-  std::uint32_t rows;
-  std::uint64_t stride;
-};
-struct Record {
-  Step step = Step::Execute;
-  Pipe pipe = Pipe::S;     // Set: the setter's pipe; Wait: the pipe that waits
-  Path path = Path::None;  // a move
-  bool gm_write = false;
-  bool no_cache = false;
-  std::uint16_t cost = 0;  // row of the device's cost table
-  const char* name = "";
-  std::uint32_t site = 0;
-  std::uint32_t token = 0;  // Set, Wait, CrossSet, CrossWait: what they hand over
-  std::uint64_t units = 0;  // repeats, bytes or cycles, as the cost says
-  std::uint32_t span_first = 0, span_count = 0;
-  bool narrow = false;  // 16-bit elements
-  double conflict = 1;  // factor on the repeats, from bank conflicts
-};
-
-// ---- an instruction ----
-struct Access {
-  Memory* memory;
-  std::uint64_t begin, end;
-  std::uint32_t tensor;
-  bool write;
-};
-
-class Instruction {
- public:
-  Instruction(Pipe pipe, const char* name, Site site);
-
-  // Declare what it touches. Neighbours are joined; an access outside of its tensor or memory is reported, and stops it.
-  void read(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, false); }
-  void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
-  // Whether all of the first `bytes` of a tensor in local memory are there: any access inside of them is accepted.
-  bool reaches(const View& view, std::uint64_t bytes) const;
-  void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
-  // Reports, and the instruction is not executed. Behind an `if`, so that its text is made only when it is needed: texts
-  // cost more than a short instruction.
-  void refuse(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr) {
-    if (skipped_operand_) return;  // what follows from a skipped value is no finding of its own
-    refused_ = true;
-    complain(kind, what, fix, about);
-  }
-  void require(bool holds, Kind kind, const char* what, const char* fix, const View* about = nullptr) {
-    if (!holds) refuse(kind, what, fix, about);
-  }
-  void require(bool holds, Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr) {
-    if (!holds) refuse(kind, what, fix, about);
-  }
-  // Reports like refuse, but lets the instruction go on as the hardware would.
-  void complain(Kind kind, const std::string& what, const std::string& fix, const View* about = nullptr);
-  bool refused() const { return refused_; }
-  bool skipped() const { return skipped_; }  // issued, but not to be executed
-  void take_int4() { takes_int4_ = true; }   // before its accesses: it knows that a byte holds two; the others refuse them
-  void tag(Tag tag) { tag_ = tag; }
-  void cost(const char* cost_row, std::uint64_t units, DType dtype = DType::U8);
-  void move(Path path, std::uint64_t bytes);
-  void conflict(double factor) { record_.conflict = std::max(record_.conflict, factor); }
-
-  // Checks order and enters the instruction into its pipe. False: it was refused, or is skipped, and must not be executed.
-  bool issue();
-
-  Pipe pipe() const { return pipe_; }
-  const char* name() const { return name_; }
-  const Site& site() const { return site_; }
-  std::uint8_t* bytes(const View& view) const;
-  std::uint8_t* state(const View& view) const;
-  std::uint8_t origin(const View& view, std::uint64_t offset);  // of a value that comes from memory nothing wrote
-  // Undefined bytes are about to be used up. Reports the first, once.
-  void use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how);
-
- private:
-  bool executes();
-  void use_skipped(const View& view, std::uint8_t state, const char* how);
-  void check_int4(const View& view);
-  void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
-  Memory* memory(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);
-  bool given_back(const View& view) const;  // by FreeTensor
-
-  Core& core_;
-  Pipe pipe_;
-  const char* name_;
-  Site site_ = Site::none();
-  bool refused_ = false;
-  bool takes_int4_ = false;
-  bool values_ = false;  // it reads or writes floating-point values
-  bool skipped_ = false;
-  bool skipped_operand_ = false;  // it was refused for that
-  Tag tag_ = kPlain;
-  Record record_;
-  std::vector<Access>& accesses_;
-};
-
-bool all_defined(const std::uint8_t* state, std::uint64_t bytes);
-std::uint8_t new_origin(const std::string& text);  // the state of values that come undefined from there
 
 // ---- a core ----
 struct Buffer {
@@ -433,48 +245,6 @@ void yield_core();  // lets the others run
 void block_core_until(bool (*ready)(void*), void* context);
 void report_standing(Core& stuck, std::uint32_t stopped);  // the waits of its own pipes whose sets have not come
 void cross_deadlock(const Core& stuck);                    // reports who should have set what it waits for
-
-// ---- a launch ----
-struct Origin {
-  std::string text;
-};
-struct Overwritten {  // GM before an instruction
-  Memory* memory;
-  std::uint64_t begin;
-  std::vector<std::uint8_t> data, state;  // data empty: only the state changed
-};
-struct Launched {
-  std::uint64_t serial = 0;  // from 1, over all launches of the program
-  std::uint64_t next_device_address = 0;
-  std::string kernel;
-  KernelType type = KernelType::Unset;
-  int blocks = 0, aiv_a_block = 1;
-  bool has_aic = false, has_aiv = true, auto_sync = true;
-  std::vector<std::unique_ptr<Core>> cores;
-  std::vector<Origin> origins;
-  std::uint32_t cross_tokens = 0;
-  std::map<std::uint32_t, int> cross_token_sets;  // how many sets complete a token
-  struct Arrivals {
-    std::map<int, std::deque<std::pair<Clock, std::uint32_t>>> by_core;
-  };
-  std::map<std::tuple<int, int, int>, Arrivals> arrivals;               // (mode, id, group)
-  std::map<std::tuple<int, int, int>, CrossSets> cross_sets;            // (core, mode, id)
-  std::map<int, std::uint32_t> last_cross_set;                          // core: site
-  std::map<std::tuple<std::uint64_t, int, int>, CrossSets> block_sets;  // as block_flags
-  // Flags in GM between two blocks (IBSet), by workspace, block that sets, event.
-  std::map<std::tuple<std::uint64_t, int, int>, std::deque<CrossFlag::Delivery>> block_flags;
-  int at_once = 0;             // how many blocks the device runs at the same time
-  bool type_reported = false;  // that flags between cores need another kernel type
-  bool all_at_once = false;    // more are let in, since they wait for each other: reported where they do
-  bool timing_only = false;
-  int round = 0;
-  const Core* diverged = nullptr;  // the core that did something else than in the first round
-  std::vector<Overwritten> overwritten;
-};
-Launched& launched();
-inline bool is_mix(KernelType type) {
-  return type != KernelType::Unset && type != KernelType::AivOnly && type != KernelType::AicOnly;
-}
 
 void report(Finding finding);
 void mute_reports(bool mute);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 

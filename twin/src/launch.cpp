@@ -8,6 +8,8 @@
 #include "engine.hpp"
 #include "fiber.hpp"
 #include "host_lock.hpp"
+#include "kernels.hpp"
+#include "launched.hpp"
 #include "streams.hpp"
 #include "timeline.hpp"
 
@@ -20,34 +22,6 @@ void check_matmul_at_end(Core& core);
 bool matmul_serves(const Core& core);
 
 namespace {
-
-struct Registered {
-  Invoke invoke[3] = {};
-  InvokeByName by_name = nullptr;
-};
-std::map<std::string, Registered>& kernels() {
-  static auto* all = new std::map<std::string, Registered>;
-  return *all;
-}
-constexpr char kUnitFollows = '\n';
-// By name and tiling key; key -1 is for all that are not there. With its file behind it the name comes first.
-using NameAndKey = std::pair<std::string, std::int64_t>;
-std::map<NameAndKey, KernelType>& kernel_types() {
-  static auto* all = new std::map<NameAndKey, KernelType>;
-  return *all;
-}
-KernelType kernel_type(const std::string& name, const std::string& unit) {
-  const std::string plain = name.substr(0, name.find('<'));
-  const auto colon = plain.rfind(':');
-  const std::string last = colon == std::string::npos ? plain : plain.substr(colon + 1);
-  for (const std::string& n : {last + unit, name, last}) {
-    for (const std::int64_t key : {static_cast<std::int64_t>(tiling_key()), std::int64_t{-1}}) {
-      const auto type = kernel_types().find({n, key});
-      if (type != kernel_types().end()) return type->second;
-    }
-  }
-  return KernelType::Unset;
-}
 
 Launched* running = nullptr;
 std::uint64_t launches = 0;
@@ -63,23 +37,6 @@ struct Strand {
   void* context = nullptr;
 };
 Strand* current_strand = nullptr;
-
-// "k<float>" out of how GCC or clang print twin::Launch's arguments.
-std::string kernel_name(const std::string& spelling_and_unit) {
-  const std::string spelling = spelling_and_unit.substr(0, spelling_and_unit.find(kUnitFollows));
-  auto at = spelling.rfind("kKernel = &");
-  std::size_t skip = 11;
-  if (at == std::string::npos) {
-    at = spelling.rfind(") = ");
-    skip = 4;
-  }
-  if (at == std::string::npos) return spelling;
-  std::string name = spelling.substr(at + skip);
-  name = name.substr(0, name.find_last_of("]"));
-  name = name.substr(0, name.find(';'));
-  const std::size_t renamed = name.find("twin_kernel_");  // by twincc, since C has a function of its name
-  return renamed == std::string::npos ? name : name.erase(renamed, std::strlen("twin_kernel_"));
-}
 
 const Device& device_or_exit() {
   std::string error;
@@ -266,36 +223,6 @@ void run_with_other_values(Launched& first, const Device& device, const Register
 
 }  // namespace
 
-std::string kernel_spelling(const char* pretty, const char* unit) {
-  const std::string name = pretty;
-  return name.find("anonymous") == std::string::npos ? name : name + kUnitFollows + unit;
-}
-
-bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name) {
-  Registered& r = kernels()[kernel];
-  r.invoke[int(pass)] = invoke;
-  if (pass == Pass::Host) r.by_name = by_name;
-  return true;
-}
-
-bool register_kernel_type(const char* name, KernelType type, std::int64_t tiling_key, const char* unit) {
-  kernel_types()[{name, tiling_key}] = type;
-  kernel_types()[{std::string(name) + kUnitFollows + unit, tiling_key}] = type;
-  return true;
-}
-
-std::uint32_t launch_by_name(const char* name, void (*)(), BlocksAt at, std::initializer_list<Argument> arguments) {
-  const char* wrong = "no kernel of that name is linked";
-  for (const auto& [spelling, kernel] : kernels()) {
-    const std::string known = kernel_name(spelling);
-    if (known != name && known.substr(known.rfind(':') + 1) != name) continue;
-    wrong = kernel.by_name(arguments.begin(), arguments.size(), at);
-    if (!wrong) return 0;
-  }
-  std::fprintf(stderr, "twin: %s: ACLRT_LAUNCH_KERNEL(%s): %s\n", to_string(at.site).c_str(), name, wrong);
-  std::exit(2);
-}
-
 namespace {
 std::mutex host_mutex;
 thread_local int host_depth = 0;
@@ -348,7 +275,7 @@ void launch(const LaunchRequest& request) {
   l.aiv_a_block = l.type == T::MixAic12 ? 2 : 1;
   l.timing_only = settings().timing_only;
   running = &l;
-  const Registered& kernel = kernels()[request.kernel];
+  const Registered& kernel = registered(request.kernel);
   run_all(l, device, kernel, request.arguments);
   Streams::get().launched(l, request.stream, request.site);
   GlobalMemory::get().forget_history();
@@ -373,43 +300,5 @@ double modelled_microseconds() {
 }
 std::string last_chrome_trace() { return trace_json; }
 std::string last_html_report() { return html_page; }
-
-// ---- what a kernel asks about itself ----
-CoreKind core_kind() { return core().kind; }
-std::int64_t block_idx() {
-  const Core& c = core();
-  return c.kind == CoreKind::AIV && launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block;
-}
-std::int64_t core_block() { return core().block; }
-std::int64_t block_num() { return launched().blocks; }
-std::int64_t sub_block_idx() { return core().sub; }
-std::int64_t task_ratio() { return launched().has_aic && launched().has_aiv ? launched().aiv_a_block : 1; }
-void set_mask(std::uint64_t high, std::uint64_t low) {
-  TWIN_HOLD_BACK(Pipe::V, { set_mask(high, low); })
-  core().mask[0] = low;
-  core().mask[1] = high;
-}
-void set_mask_counter(bool counter_mode) {
-  TWIN_HOLD_BACK(Pipe::V, { set_mask_counter(counter_mode); })
-  core().mask_counts = counter_mode;
-}
-void set_atomic(Atomic kind, DType dtype, Site) {
-  core().atomic = kind;
-  core().atomic_dtype = dtype;
-}
-Atomic atomic_kind() { return core().atomic; }
-DType atomic_dtype() { return core().atomic_dtype; }
-std::uint64_t local_capacity_bytes(Space space) { return core().memory[int(space)].bytes; }
-std::uint8_t* local_pointer(const View& view, Site site) {
-  Core& c = core();
-  const Memory& m = c.memory[int(view.space)];
-  if (view.addr >= m.bytes) {
-    report({Kind::OutOfBounds,
-            format("GetPhyAddr of a tensor at 0x%llx of %s", static_cast<unsigned long long>(view.addr), name(view.space)),
-            to_string(site), "", c.label(), "", "", "", "keep tensors inside the memory"});
-    return m.data;
-  }
-  return m.data + view.addr;
-}
 
 }  // namespace twin

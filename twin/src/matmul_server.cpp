@@ -2,6 +2,7 @@
 // Matmul between the cores of a block: a vector core's calls are messages, which its cube core takes in the order in which
 // they come. A message leaves by MTE3, behind what that pipe has stored; its answer comes from FIX. Both take the time of a
 // cross-core flag.
+#include "launched.hpp"
 #include "matmul.hpp"
 
 namespace twin {

@@ -4,6 +4,7 @@
 
 #include "lane_math.hpp"
 #include "lanes.hpp"
+#include "launched.hpp"
 
 namespace twin {
 

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "gm_traffic.hpp"
+#include "launched.hpp"
 #include "timeline.hpp"
 
 namespace twin {

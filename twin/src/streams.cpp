@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {

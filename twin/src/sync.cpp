@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {

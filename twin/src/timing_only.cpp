@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine.hpp"
+#include "launched.hpp"
 
 namespace twin {
 namespace {
