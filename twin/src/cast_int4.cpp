@@ -5,6 +5,7 @@
 #include <array>
 
 #include "rounding.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
@@ -47,15 +48,21 @@ void widen(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const
 
 template <Round kMode>
 void narrow(States& ds, States& ss, std::uint8_t* d, const std::uint8_t* a, const Run& r) {
-  const std::uint64_t oa = r.offset[1], odd = r.lane % 2;
+  const std::uint64_t oa = r.offset[1], od = r.offset[0], n = r.n, odd = r.lane % 2;
+  static thread_local std::vector<std::int8_t> values;
+  values.resize(n);
+  wide([to = values.data(), from = a + oa, n] {
+    for (std::uint64_t k = 0; k < n; ++k) to[k] = static_cast<std::int8_t>(to_int4<kMode>(load<half>(from + k * 2)));
+  });
+  for (std::uint64_t k = 0; k < n; ++k) {
+    const std::uint64_t at = od + (odd + k) / 2;
+    d[at] = with_int4(d[at], (odd + k) % 2, values[k]);
+  }
+  if (odd == 0 && ss.clean(oa, n * 2)) return ds.set(od, (n + 1) / 2, kDefined);
   std::uint8_t state = kDefined;  // of a byte: that of both elements, or of the one that is written
-  for (std::uint64_t k = 0; k < r.n; ++k) {
-    const std::uint64_t at = r.offset[0] + (odd + k) / 2;
-    const bool second = (odd + k) % 2;
-    const int value = to_int4<kMode>(load<half>(a + oa + k * 2));
-    state = meet(second ? state : kDefined, ss.of(oa + k * 2, 2));
-    d[at] = with_int4(d[at], second, value);
-    ds.set(at, 1, state);
+  for (std::uint64_t k = 0; k < n; ++k) {
+    state = meet((odd + k) % 2 ? state : kDefined, ss.of(oa + k * 2, 2));
+    ds.set(od + (odd + k) / 2, 1, state);
   }
 }
 

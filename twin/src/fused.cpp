@@ -2,57 +2,73 @@
 // Vector instructions that compute and convert, and the dequantising ones with their register.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "lanes.hpp"
 #include "twin/calls_vector.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
 
-// To the nearest integer, ties to even, kept inside the type.
-void store_byte(std::uint8_t* p, float x, bool is_signed) {
-  const float r = std::isnan(x) ? 0.0f : std::nearbyint(x);
-  if (is_signed) {
-    store(p, static_cast<std::int8_t>(std::min(std::max(r, -128.0f), 127.0f)));
-  } else {
-    store(p, static_cast<std::uint8_t>(std::min(std::max(r, 0.0f), 255.0f)));
-  }
+// To the nearest integer, ties to even, kept inside the type; NaN becomes 0.
+template <class T>
+T to_byte(float x) {
+  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  const float r = x != x ? 0.0f : std::nearbyint(x);
+  return static_cast<T>(static_cast<std::int32_t>(r < kLow ? kLow : r > kHigh ? kHigh : r));
 }
 
 float relu(float x) { return x > 0 ? x : 0.0f; }
 float as_half(float x) { return half_to_float(float_to_half(x)); }
 
-bool has(Fused op, DType src, DType dst) {
-  using D = DType;
-  switch (op) {
-    case Fused::MulCast:
-      return src == D::F16 && (dst == D::I8 || dst == D::U8);
-    case Fused::AddDeqRelu:
-      return src == D::I32 && dst == D::F16;
-    default:
-      return (src == D::F16 && dst == D::I8) || (src == D::F32 && dst == D::F16) || (src == D::I16 && dst == D::I8);
+template <Fused kOp, class D, class S>
+D lane(S a, S b, [[maybe_unused]] float scale) {
+  if constexpr (kOp == Fused::AddDeqRelu) {  // the sum is exact in double, and rounded once
+    return D(relu(static_cast<float>(static_cast<double>(a) + static_cast<double>(b)) * scale));
+  } else if constexpr (kOp == Fused::MulCast) {
+    return to_byte<D>(as_half(static_cast<float>(a) * static_cast<float>(b)));
+  } else {
+    const float x = a, y = b, result = relu(kOp == Fused::AddReluCast ? x + y : x - y);
+    if constexpr (std::is_same_v<D, half>) return D(result);
+    return to_byte<std::int8_t>(std::is_same_v<S, half> ? as_half(result) : result);
   }
 }
 
-void compute(Fused op, std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, DType src, DType dst) {
-  if (op == Fused::AddDeqRelu) {
-    const auto sum = static_cast<std::int64_t>(load<std::int32_t>(a)) + load<std::int32_t>(b);
-    return store(d, float_to_half(relu(static_cast<float>(sum) * core().registers.deq_scale[0])));
+using LoopFn = void (*)(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n, float scale);
+template <Fused kOp, class D, class S>
+void run_lanes(std::uint8_t* d, const std::uint8_t* a, const std::uint8_t* b, std::uint32_t n, float scale) {
+  wide([=] {
+    for (std::uint64_t k = 0; k < n; ++k) {
+      const S x = load<S>(a + k * sizeof(S)), y = load<S>(b + k * sizeof(S));
+      store<D>(d + k * sizeof(D), lane<kOp, D, S>(x, y, scale));
+    }
+  });
+}
+
+// Null: the chip has no such instruction.
+LoopFn loop_of(Fused op, DType src, DType dst) {
+  struct Form {
+    Fused op;
+    DType src, dst;
+    LoopFn loop;
+  };
+  using F = Fused;
+  using T = DType;
+  static constexpr Form kForms[] = {{F::MulCast, T::F16, T::I8, &run_lanes<F::MulCast, std::int8_t, half>},
+                                    {F::MulCast, T::F16, T::U8, &run_lanes<F::MulCast, std::uint8_t, half>},
+                                    {F::AddDeqRelu, T::I32, T::F16, &run_lanes<F::AddDeqRelu, half, std::int32_t>},
+                                    {F::AddReluCast, T::F16, T::I8, &run_lanes<F::AddReluCast, std::int8_t, half>},
+                                    {F::AddReluCast, T::F32, T::F16, &run_lanes<F::AddReluCast, half, float>},
+                                    {F::AddReluCast, T::I16, T::I8, &run_lanes<F::AddReluCast, std::int8_t, std::int16_t>},
+                                    {F::SubReluCast, T::F16, T::I8, &run_lanes<F::SubReluCast, std::int8_t, half>},
+                                    {F::SubReluCast, T::F32, T::F16, &run_lanes<F::SubReluCast, half, float>},
+                                    {F::SubReluCast, T::I16, T::I8, &run_lanes<F::SubReluCast, std::int8_t, std::int16_t>}};
+  for (const Form& form : kForms) {
+    if (form.op == op && form.src == src && form.dst == dst) return form.loop;
   }
-  if (op == Fused::MulCast)
-    return store_byte(d, as_half(static_cast<float>(load<half>(a)) * static_cast<float>(load<half>(b))), dst == DType::I8);
-  const bool add = op == Fused::AddReluCast;
-  if (src == DType::I16) {
-    const int x = load<std::int16_t>(a), y = load<std::int16_t>(b);
-    return store_byte(d, relu(static_cast<float>(add ? x + y : x - y)), true);
-  }
-  if (src == DType::F32) {
-    const float x = load<float>(a), y = load<float>(b);
-    return store(d, float_to_half(relu(add ? x + y : x - y)));
-  }
-  const float x = load<half>(a), y = load<half>(b);
-  store_byte(d, as_half(relu(add ? x + y : x - y)), true);
+  return nullptr;
 }
 
 const char* const kNames[] = {"AddReluCast", "SubReluCast", "MulCast", "AddDeqRelu"};
@@ -69,7 +85,8 @@ void vector_fused(const FusedCall& call, Site site) {
   TWIN_HOLD_BACK(Pipe::V, { vector_fused(call, site); })
   Instruction i(Pipe::V, kNames[int(call.op)], site);
   const std::uint32_t from = size_bytes(call.src0.dtype), to = size_bytes(call.dst.dtype);
-  if (!has(call.op, call.src0.dtype, call.dst.dtype))
+  const LoopFn loop = loop_of(call.op, call.src0.dtype, call.dst.dtype);
+  if (!loop)
     i.refuse(Kind::Limit,
              format("%s from %s to %s does not exist on this chip", i.name(), name(call.src0.dtype), name(call.dst.dtype)),
              "compute, then Cast");
@@ -77,19 +94,13 @@ void vector_fused(const FusedCall& call, Site site) {
   const Operand operands[3] = {
       {&call.dst, call.dst_stride, true}, {&call.src0, call.src0_stride}, {&call.src1, call.src1_stride}};
   const auto& runs = make_runs(i, call.lanes, operands, 3);
-  const std::uint64_t repeats = call.lanes.form == Lanes::Count
-                                    ? (std::uint64_t{call.lanes.count} * from + kRepeatBytes - 1) / kRepeatBytes
-                                    : call.lanes.repeats;
-  i.cost("TwoVectors", repeats, call.src0.dtype);
+  i.cost("TwoVectors", repeats_for(call.lanes, from), call.src0.dtype);
   if (!i.issue()) return;
   States ds(i, call.dst), as(i, call.src0), bs(i, call.src1);
   for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k) {
-      const std::uint64_t od = r.offset[0] + k * to, oa = r.offset[1] + k * from, ob = r.offset[2] + k * from;
-      compute(call.op, i.bytes(call.dst) + od, i.bytes(call.src0) + oa, i.bytes(call.src1) + ob, call.src0.dtype,
-              call.dst.dtype);
-      ds.set(od, to, meet(as.of(oa, from), bs.of(ob, from)));
-    }
+    loop(i.bytes(call.dst) + r.offset[0], i.bytes(call.src0) + r.offset[1], i.bytes(call.src1) + r.offset[2], r.n,
+         core().registers.deq_scale[0]);
+    meet_lanes({ds, r.offset[0], to}, r.n, Elements{as, r.offset[1], from}, Elements{bs, r.offset[2], from});
   }
 }
 
@@ -132,29 +143,57 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
         lanes.form == Lanes::Count ? lane / 16 : lane / 128 * dst_stride.repeat + lane % 128 / 16 * dst_stride.block;
     return block * kBlockBytes + (lower_half ? 0 : 16) + lane % 16;
   };
-  std::uint64_t total = 0;
-  for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k) {
-      i.write(dst, place(r.lane + k), 1);
-      const int at = each_lane ? static_cast<int>((r.lane + k) % 16) : 0;
-      if (reg.deq_signed[at] != (dst.dtype == DType::I8))
-        i.refuse(Kind::Limit, format("CastDeq into %s with signMode %d", name(dst.dtype), reg.deq_signed[at]),
-                 "signMode true gives int8, false uint8");
+  const auto pieces = [&](auto&& f) {  // (run, its first lane, lanes): inside a block of the destination
+    for (const Run& r : runs) {
+      for (std::uint32_t k = 0; k < r.n;) {
+        const std::uint32_t n = std::min<std::uint32_t>(16 - (r.lane + k) % 16, r.n - k);
+        f(r, k, n);
+        k += n;
+      }
     }
-    total += r.n;
+  };
+  std::uint64_t total = 0, end = 0;
+  pieces([&](const Run& r, std::uint32_t k, std::uint32_t n) { end = std::max(end, place(r.lane + k) + n); });
+  {
+    Accesses written(i, dst, true, end);
+    pieces([&](const Run& r, std::uint32_t first, std::uint32_t n) {
+      for (std::uint32_t k = first; k < first + n; ++k) {
+        written.add(place(r.lane + k), 1);
+        const int at = each_lane ? static_cast<int>((r.lane + k) % 16) : 0;
+        if (reg.deq_signed[at] != (dst.dtype == DType::I8))
+          i.refuse(Kind::Limit, format("CastDeq into %s with signMode %d", name(dst.dtype), reg.deq_signed[at]),
+                   "signMode true gives int8, false uint8");
+      }
+      total += n;
+    });
   }
   i.cost("Cast", (total + 127) / 128, DType::F16);
   if (!i.issue()) return;
-  States ds(i, dst), ss(i, src);
-  for (const Run& r : runs) {
-    for (std::uint64_t k = 0; k < r.n; ++k) {
-      const std::uint64_t from = r.offset[0] + k * 2, to = place(r.lane + k);
-      const int at = each_lane ? static_cast<int>((r.lane + k) % 16) : 0;
-      const float x = static_cast<float>(load<std::int16_t>(i.bytes(src) + from)) * reg.deq_scale[at];
-      store_byte(i.bytes(dst) + to, std::nearbyint(x) + reg.deq_offset[at], reg.deq_signed[at]);
-      ds.set(to, 1, ss.of(from, 2));
-    }
+  float scale[16], offset[16];
+  for (int k = 0; k < 16; ++k) {
+    scale[k] = reg.deq_scale[each_lane ? k : 0];
+    offset[k] = reg.deq_offset[each_lane ? k : 0];
   }
+  States ds(i, dst), ss(i, src);
+  pieces([&](const Run& r, std::uint32_t first, std::uint32_t n) {
+    const std::uint64_t from = r.offset[0] + std::uint64_t{first} * 2, to = place(r.lane + first);
+    const std::uint32_t lane = (r.lane + first) % 16;
+    const auto convert = [a = i.bytes(src) + from, d = i.bytes(dst) + to, scales = scale + lane, offsets = offset + lane,
+                          n](auto byte) {
+      wide([=] {
+        for (std::uint32_t k = 0; k < n; ++k) {
+          const float x = static_cast<float>(load<std::int16_t>(a + k * 2)) * scales[k];
+          store(d + k, to_byte<decltype(byte)>(std::nearbyint(x) + offsets[k]));
+        }
+      });
+    };
+    if (dst.dtype == DType::I8) {
+      convert(std::int8_t{});
+    } else {
+      convert(std::uint8_t{});
+    }
+    meet_lanes({ds, to, 1}, n, Elements{ss, from, 2});
+  });
 }
 
 }  // namespace twin

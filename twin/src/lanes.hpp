@@ -59,17 +59,20 @@ class Accesses {
   Accesses(const Accesses&) = delete;
   Accesses& operator=(const Accesses&) = delete;
   void add(std::uint64_t begin, std::uint64_t bytes) {
-    if (!joins_ || begin < begin_ || begin > end_) {
-      flush();
-      begin_ = begin;
-      end_ = begin;
+    if (joins_ && begin >= begin_ && begin <= end_) {
+      end_ = std::max(end_, begin + bytes);
+      return;
     }
-    end_ = std::max(end_, begin + bytes);
+    flush();
+    begin_ = begin;
+    end_ = begin + bytes;
+    if (!joins_) flush();
   }
 
  private:
   void flush() {
     if (begin_ < end_) write_ ? i_.write(view_, begin_, end_ - begin_) : i_.read(view_, begin_, end_ - begin_);
+    begin_ = end_;
   }
   Instruction& i_;
   const View& view_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathers, transposes and index ramps over repeats.
+#include <algorithm>
 #include <cstring>
 
 #include "lanes.hpp"
@@ -117,14 +118,18 @@ void vector_gatherb(const View& dst, const View& src, const View& offsets, std::
   if (!i.refused() && blocks) {
     i.use(offsets, 0, std::uint64_t{blocks} * 4, "uses as an address");
     std::memcpy(from.data(), i.bytes(offsets), std::size_t{blocks} * 4);
+    Accesses read(i, src, false, std::uint64_t{*std::max_element(from.begin(), from.end())} + kBlockBytes);
     for (std::uint32_t k = 0; k < blocks; ++k) {
       if (from[k] % kBlockBytes != 0)
         i.refuse(Kind::Alignment, format("Gatherb: offset %u of block %u is not a multiple of 32 bytes", from[k], k),
                  "offsets are in bytes");
-      i.read(src, from[k], kBlockBytes);
+      read.add(from[k], kBlockBytes);
     }
   }
-  for (std::uint32_t k = 0; k < blocks; ++k) i.write(dst, to(k), kBlockBytes);
+  if (blocks) {
+    Accesses written(i, dst, true, to(blocks - 1) + kBlockBytes);
+    for (std::uint32_t k = 0; k < blocks; ++k) written.add(to(k), kBlockBytes);
+  }
   i.cost("Gather", std::uint64_t{blocks} * (kBlockBytes / size_bytes(dst.dtype)), dst.dtype);
   if (!blocks || !i.issue()) return;
   States ds(i, dst), ss(i, src);
@@ -164,17 +169,26 @@ void vector_transpose_blocks(const BlockTranspose& call, Site site) {
   i.cost("Transpose", std::uint64_t{call.repeats} * 16 * half_block / size, call.dst[0].dtype);
   if (call.repeats == 0 || !i.issue()) return;
   for (std::uint32_t r = 0; r < call.repeats; ++r) {
-    std::vector<Snapshot> blocks;
-    for (const View& v : call.src) blocks.emplace_back(i, v, at(r, call.src_step) + src_half, half_block);
-    const std::uint32_t rows = half_block / size;
-    for (std::uint32_t e = 0; e < rows; ++e) {
-      for (std::uint32_t j = 0; j < 16; ++j) {
-        const std::uint32_t list = size == 4 ? 2 * e + j / 8 : e, place = size == 4 ? j % 8 : j;
-        States ds(i, call.dst[list]);
-        put(i, call.dst[list], at(r, call.dst_step) + dst_half + std::uint64_t{place} * size, blocks[j],
-            std::uint64_t{e} * size, size, ds);
-      }
+    const std::uint64_t from = at(r, call.src_step) + src_half, to = at(r, call.dst_step) + dst_half;
+    std::uint8_t bytes[16][kBlockBytes], states[16][kBlockBytes];
+    for (int b = 0; b < 16; ++b) {
+      std::memcpy(bytes[b], i.bytes(call.src[b]) + from, half_block);
+      States source(i, call.src[b]);
+      const bool clean = source.clean(from, half_block);
+      for (std::uint32_t k = 0; k < half_block; ++k) states[b][k] = clean ? kDefined : source.of(from + k, 1);
     }
+    with_word(size, [&](auto word) {
+      using Word = decltype(word);
+      for (std::uint32_t list = 0; list < 16; ++list) {
+        std::uint8_t* const d = i.bytes(call.dst[list]) + to;
+        std::uint8_t* const s = i.state(call.dst[list]) + to;
+        for (std::uint32_t k = 0; k < half_block / sizeof(Word); ++k) {
+          const std::uint32_t e = sizeof(Word) == 4 ? list / 2 : list, block = sizeof(Word) == 4 ? list % 2 * 8 + k : k;
+          std::memcpy(d + k * sizeof(Word), bytes[block] + e * sizeof(Word), sizeof(Word));
+          std::memcpy(s + k * sizeof(Word), states[block] + e * sizeof(Word), sizeof(Word));
+        }
+      }
+    });
   }
 }
 
