@@ -207,7 +207,7 @@ std::vector<Row> others() {
 }
 
 Call call = nullptr;
-int count = 0, calls = 0;
+int count = 0, calls = 0, element_bytes = 4;  // the last: from one offset of a Gather to the next
 
 // One kind of instruction, over and over, as kernels use it: a barrier between dependent ones.
 void vectors(GM_ADDR) {
@@ -217,7 +217,7 @@ void vectors(GM_ADDR) {
   Duplicate(at<std::uint32_t>(164), std::uint32_t(64), 2048);
   CreateVecIndex(offsets<std::int32_t>(), 0, 8192);
   PipeBarrier<PIPE_V>();
-  Muls(offsets<std::int32_t>(), offsets<std::int32_t>(), 4, 8192);
+  Muls(offsets<std::int32_t>(), offsets<std::int32_t>(), element_bytes, 8192);
   SetDeqScale(0.5f, 0, true);
   for (int i = 0; i < calls; ++i) {
     PipeBarrier<PIPE_V>();
@@ -236,6 +236,7 @@ static double rate(const Row& row, int n) {
   };
   call = row.call;
   count = n;
+  element_bytes = std::strcmp(row.types, "half") == 0 ? 2 : 4;
   const double alone = launch(0), a_call = std::max(launch(500) - alone, 1e-5) / 500;
   const int times = 500 + static_cast<int>(kSeconds / a_call);
   double least = launch(times);
