@@ -64,6 +64,14 @@ void refuse_bytes(const char* name, Site site) {
               "ReinterpretCast<uint16_t>() the operands and halve the count", site);
 }
 
+void refuse_repeats(std::int64_t repeats, Site site);  // ascendc/vector.hpp
+void refuse_repeats(std::int64_t repeats, Site site) {
+  refuse_call(format("%lld repeats: an instruction takes 0 to 255, and does the %d that 8 bits leave",
+                     static_cast<long long>(repeats), static_cast<int>(repeats & 255))
+                  .c_str(),
+              "several calls of at most 255 repeats", site);
+}
+
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site) {
   const Core& c = core();
   const std::uint32_t size = size_bytes(view.dtype), a_byte = view.dtype == DType::I4 ? 2 : 1;

@@ -36,7 +36,8 @@ struct Buffer {
   Queue* queue = nullptr;
   std::uint32_t tensor = 0;
   Handover filled, freed;  // what the flag of EnQue and of FreeTensor carries
-  bool used = false;       // freed is there
+  Pipe filled_by = Pipe::MTE2;
+  bool used = false;  // freed is there
   std::uint32_t site = 0;
 };
 

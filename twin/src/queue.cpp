@@ -155,10 +155,10 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
   return view_of(*q, number, dtype);
 }
 
-void queue_enque(Queue* q, const View& tensor, Site site) {
+void queue_enque(Queue* q, const View& tensor, Site site, Pipe from) {
   Core& c = core();
   Buffer* b = q ? buffer_of(q, tensor) : nullptr;
-  if (!b || b->state != Buffer::Allocated) {
+  if (!b || (b->state != Buffer::Allocated && b->state != Buffer::Taken)) {
     const char* const why = !b                           ? "a tensor that is not this queue's"
                             : b->state == Buffer::Queued ? "a tensor that is already in the queue"
                                                          : "a tensor that AllocTensor did not give";
@@ -173,11 +173,12 @@ void queue_enque(Queue* q, const View& tensor, Site site) {
   }
   b->state = Buffer::Queued;
   b->site = site_id(site);
-  b->filled = c.hand_over(q->producer, b->site);
+  b->filled_by = from == Pipe::ALL ? q->producer : from;
+  b->filled = c.hand_over(b->filled_by, b->site);
   q->waiting.push_back(tensor.buffer);
 }
 
-View queue_deque(Queue* q, DType dtype, Site site) {
+View queue_deque(Queue* q, DType dtype, Site site, Pipe to) {
   Core& c = core();
   if (!q || q->waiting.empty()) {
     report(queue_finding(q, "DeQue from an empty queue", site, q ? q->site : 0, "EnQue first; the core would hang"));
@@ -188,7 +189,7 @@ View queue_deque(Queue* q, DType dtype, Site site) {
   Buffer& b = c.buffers[number];
   b.state = Buffer::Taken;
   b.site = site_id(site);
-  c.take_over(q->consumer, b.filled, q->producer, b.site);
+  c.take_over(to == Pipe::ALL ? q->consumer : to, b.filled, b.filled_by, b.site);
   return view_of(*q, number, dtype);
 }
 

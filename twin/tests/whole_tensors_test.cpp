@@ -127,6 +127,30 @@ TEST(Bytes, OfAndAreReportedOnceAndDone) {
   for (int k = 0; k < 64; ++k) EXPECT_EQ(out[k], in[k] & in[k + 64]) << k;
 }
 
+// ---- more repeats than 8 bits hold ----
+int repeats_line;
+void repeats_kernel(GM_ADDR x, int repeats) {
+  LocalTensor<float> a = ub<float>(0, 64 * 260);
+  Duplicate(a, 0.0f, 64 * 260);
+  PipeBarrier<PIPE_V>();
+  Adds(a, a, 1.0f, 64, repeats, {1, 1, 8, 8}), repeats_line = __LINE__;
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<float>(x, 64 * 260), a, 64 * 260);
+}
+TEST(Repeats, BeyondEightBitsAreReportedWhereTheyAreGiven) {
+  const twin_test::Device<float> x(64 * 260);
+  RUN(repeats_kernel, 1)(x, 255);
+  EXPECT_SILENT();
+  EXPECT_EQ(x.values()[64 * 255 - 1], 1);
+  RUN(repeats_kernel, 1)(x, 258);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
+  EXPECT_EQ(found[0].kind, twin::Kind::Limit);
+  EXPECT_TRUE(twin_test::ends_with(found[0].line_a, twin_test::at(repeats_line))) << found[0].line_a;
+  EXPECT_EQ(x.values()[127], 1);
+  EXPECT_EQ(x.values()[128], 0);
+}
+
 // ---- elements, defaults, buffers ----
 void element_kernel(GM_ADDR x, GM_ADDR y) {
   const auto in = gm<std::int32_t>(x, 16);
@@ -194,6 +218,63 @@ TEST(Queue, GivesATensorBackThatTheKernelHolds) {
   RUN(buffers_kernel, 1)(x, y);
   EXPECT_SILENT();
   EXPECT_EQ(y.values()[kN - 1], 3);
+}
+
+// In place: in from GM, computed, out again, by the events of both ways.
+template <bool kPositions>
+void in_place_kernel(GM_ADDR x, GM_ADDR y) {
+  TPipe pipe;
+  TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+  pipe.InitBuffer(queue, 2, kN * sizeof(float));
+  for (int k = 0; k < 3; ++k) {
+    LocalTensor<float> t = queue.AllocTensor<float>();
+    DataCopy(t, gm<float>(x, 3 * kN)[k * kN], kN);
+    if constexpr (kPositions) {
+      queue.EnQue<TPosition::GM, TPosition::VECIN, float>(t);
+      t = queue.DeQue<TPosition::GM, TPosition::VECIN, float>();
+      Adds(t, t, 1.0f, kN);
+      queue.EnQue<TPosition::VECOUT, TPosition::GM, float>(t);
+      t = queue.DeQue<TPosition::VECOUT, TPosition::GM, float>();
+    } else {
+      queue.EnQue(t);
+      queue.DeQue();
+      PipeBarrier<PIPE_ALL>();
+      Adds(t, t, 1.0f, kN);
+      queue.EnQue(t);
+      queue.DeQue();
+      PipeBarrier<PIPE_ALL>();
+    }
+    DataCopy(gm<float>(y, 3 * kN)[k * kN], t, kN);
+    queue.FreeTensor(t);
+  }
+}
+TEST(Queue, OfTwoPositionsTakesATensorTwice) {
+  std::vector<float> in(3 * kN);
+  for (int k = 0; k < 3 * kN; ++k) in[k] = k;
+  const twin_test::Device<float> x(in), y(3 * kN), z(3 * kN);
+  RUN(in_place_kernel<true>, 1).auto_sync(false)(x, y);
+  RUN(in_place_kernel<false>, 1).auto_sync(false)(x, z);
+  EXPECT_SILENT();
+  for (int k = 0; k < 3 * kN; ++k) {
+    EXPECT_EQ(y.values()[k], k + 1);
+    EXPECT_EQ(z.values()[k], k + 1);
+  }
+}
+void half_way_kernel(GM_ADDR x) {
+  TPipe pipe;
+  TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> queue;
+  pipe.InitBuffer(queue, 1, kN * sizeof(float));
+  LocalTensor<float> t = queue.AllocTensor<float>();
+  DataCopy(t, gm<float>(x, kN), kN);
+  queue.EnQue(t);  // the events of a tensor that goes through as it is
+  t = queue.DeQue<float>();
+  Adds(t, t, 1.0f, kN);
+  queue.FreeTensor(t);
+}
+TEST(Queue, OfTwoPositionsOrdersNoVectorUnlessToldTo) {
+  const twin_test::Device<float> x(kN);
+  RUN(half_way_kernel, 1)(x);
+  EXPECT_NE(twin_test::find(twin::take_findings(), twin::Kind::ReadAfterWrite), nullptr);
 }
 
 TEST(Constants, AreThoseOfTheDevicesHeaders) {

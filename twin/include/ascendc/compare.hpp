@@ -40,13 +40,13 @@ TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, con
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-                      const std::uint64_t mask, std::uint8_t repeatTime, const BinaryRepeatParams& p,
+                      const std::uint64_t mask, const detail::Repeat repeatTime, const BinaryRepeatParams& p,
                       Site site = Site::here()) {
   detail::compare(detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, cmpMode, p, site);
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE cmpMode,
-                      const std::uint64_t mask[], std::uint8_t repeatTime, const BinaryRepeatParams& p,
+                      const std::uint64_t mask[], const detail::Repeat repeatTime, const BinaryRepeatParams& p,
                       Site site = Site::here()) {
   detail::compare(detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, cmpMode, p, site);
 }
@@ -83,13 +83,13 @@ TWIN_API void SetCmpMask(const LocalTensor<T>& src, Site site = Site::here()) {
   }                                                                                                                        \
   template <class T, class U, bool isSetMask = true>                                                                       \
   TWIN_API void name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE cmpMode, \
-                     const std::uint64_t mask, std::uint8_t repeatTime, const UnaryRepeatParams& p,                        \
+                     const std::uint64_t mask, const detail::Repeat repeatTime, const UnaryRepeatParams& p,                \
                      Site site = Site::here()) {                                                                           \
     detail::compare_scalar<T>(detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, cmpMode, p, #name, site); \
   }                                                                                                                        \
   template <class T, class U, bool isSetMask = true>                                                                       \
   TWIN_API void name(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const detail::Given<T>& src1, CMPMODE cmpMode, \
-                     const std::uint64_t mask[], std::uint8_t repeatTime, const UnaryRepeatParams& p,                      \
+                     const std::uint64_t mask[], const detail::Repeat repeatTime, const UnaryRepeatParams& p,              \
                      Site site = Site::here()) {                                                                           \
     detail::compare_scalar<T>(detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, cmpMode, p, #name, site);   \
   }
@@ -104,13 +104,13 @@ TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, c
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     const LocalTensor<T>& src1, SELMODE selMode, std::uint64_t mask, std::uint8_t repeatTime,
+                     const LocalTensor<T>& src1, SELMODE selMode, std::uint64_t mask, const detail::Repeat repeatTime,
                      const BinaryRepeatParams& p, Site site = Site::here()) {
   detail::select(detail::first_lanes(mask, repeatTime, isSetMask), dst, selMask, src0, &src1, 0, selMode, p, site);
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     const LocalTensor<T>& src1, SELMODE selMode, std::uint64_t mask[], std::uint8_t repeatTime,
+                     const LocalTensor<T>& src1, SELMODE selMode, std::uint64_t mask[], const detail::Repeat repeatTime,
                      const BinaryRepeatParams& p, Site site = Site::here()) {
   detail::select(detail::bit_lanes(mask, repeatTime, isSetMask), dst, selMask, src0, &src1, 0, selMode, p, site);
 }
@@ -121,14 +121,14 @@ TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, c
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     detail::Given<T> src1, SELMODE selMode, std::uint64_t mask, std::uint8_t repeatTime,
+                     detail::Given<T> src1, SELMODE selMode, std::uint64_t mask, const detail::Repeat repeatTime,
                      const BinaryRepeatParams& p, Site site = Site::here()) {
   detail::select<T>(detail::first_lanes(mask, repeatTime, isSetMask), dst, selMask, src0, nullptr, detail::bits_of(src1),
                     selMode, p, site);
 }
 template <class T, class U, bool isSetMask = true>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     detail::Given<T> src1, SELMODE selMode, std::uint64_t mask[], std::uint8_t repeatTime,
+                     detail::Given<T> src1, SELMODE selMode, std::uint64_t mask[], const detail::Repeat repeatTime,
                      const BinaryRepeatParams& p, Site site = Site::here()) {
   detail::select<T>(detail::bit_lanes(mask, repeatTime, isSetMask), dst, selMask, src0, nullptr, detail::bits_of(src1),
                     selMode, p, site);
@@ -136,7 +136,7 @@ TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, c
 // The choice in the compare register (mode 0), the lanes from SetVectorMask.
 template <class T, SELMODE selMode>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                     std::uint8_t repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
+                     const detail::Repeat repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
   static_assert(selMode == SELMODE::VSEL_CMPMASK_SPR,
                 "Select with its mask in the register: the twin covers VSEL_CMPMASK_SPR; give the others a mask tensor");
   ::twin::SelectCall call{detail::first_lanes(0, repeatTime, false), dst.view(), nullptr, src0.view(), &src1.view()};
@@ -148,7 +148,7 @@ TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, cons
 // Mode 1 with the scalar in the compare register, where SetCmpMask has put it; the lanes from SetVectorMask.
 template <class T, class U>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-                     std::uint8_t repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
+                     const detail::Repeat repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
   ::twin::SelectCall call{detail::first_lanes(0, repeatTime, false), dst.view(), &selMask.view(), src0.view(), nullptr};
   call.scalar_in_register = true;
   call.dst_stride = {p.dstBlkStride, p.dstRepStride};

@@ -47,13 +47,13 @@ void fused(::twin::Fused op, const ::twin::Lanes& lanes, const LocalTensor<D>& d
   }                                                                                                                 \
   template <class T, class U, bool isSetMask = true>                                                                \
   TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,             \
-                     std::uint64_t mask[], std::uint8_t repeatTime, const BinaryRepeatParams& p,                    \
+                     std::uint64_t mask[], const detail::Repeat repeatTime, const BinaryRepeatParams& p,            \
                      Site site = Site::here()) {                                                                    \
     detail::fused(::twin::Fused::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, p, site);   \
   }                                                                                                                 \
   template <class T, class U, bool isSetMask = true>                                                                \
   TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<U>& src0, const LocalTensor<U>& src1,             \
-                     const std::uint64_t mask, std::uint8_t repeatTime, const BinaryRepeatParams& p,                \
+                     const std::uint64_t mask, const detail::Repeat repeatTime, const BinaryRepeatParams& p,        \
                      Site site = Site::here()) {                                                                    \
     detail::fused(::twin::Fused::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, p, site); \
   }
@@ -104,12 +104,12 @@ void dequantise(const ::twin::Lanes& lanes, const LocalTensor<D>& dst, const Loc
   }                                                                                                                         \
   template <class T, class U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                           \
   TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const std::uint64_t mask[],                      \
-                     std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {                       \
+                     const detail::Repeat repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {               \
     detail::dequantise(detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, p, isVecDeq, halfBlock, site);             \
   }                                                                                                                         \
   template <class T, class U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>                           \
   TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<U>& src, const std::int32_t mask,                         \
-                     std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {                       \
+                     const detail::Repeat repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {               \
     detail::dequantise(detail::first_lanes(static_cast<std::uint64_t>(mask), repeatTime, isSetMask), dst, src, p, isVecDeq, \
                        halfBlock, site);                                                                                    \
   }

@@ -26,15 +26,17 @@ class TQueBind {
     ::twin::queue_enque(queue_, tensor.view(), site);
     return true;
   }
-  // What a tensor of two positions passes from one to the other.
+  // A tensor of two positions goes in twice: from GM to VECIN, the first to be filled, and from VECOUT to GM.
   template <TPosition srcUserPos, TPosition dstUserPos, class T>
   TWIN_API bool EnQue(const LocalTensor<T>& tensor, Site site = Site::here()) {
-    ::twin::queue_enque(queue_, tensor.view(), site);
+    ::twin::queue_enque(queue_, tensor.view(), site,
+                        detail::producer_of(srcUserPos == TPosition::GM ? dstUserPos : srcUserPos));
     return true;
   }
   template <TPosition srcUserPos, TPosition dstUserPos, class T>
   TWIN_API LocalTensor<T> DeQue(Site site = Site::here()) {
-    return DeQue<T>(site);
+    const auto to = detail::consumer_of(dstUserPos == TPosition::GM ? srcUserPos : dstUserPos);
+    return LocalTensor<T>(::twin::queue_deque(queue_, ::twin::DTypeOf<T>::kValue, site, to), kPosition);
   }
   template <class T>
   TWIN_API LocalTensor<T> DeQue(Site site = Site::here()) {

@@ -107,35 +107,35 @@ TWIN_API void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
 
 template <class T, bool isSetMask = true>
 TWIN_API void CreateVecIndex(const LocalTensor<T>& dst, const detail::Given<T>& firstValue, std::uint64_t mask,
-                             std::uint8_t repeatTime, std::uint16_t dstBlkStride, std::uint8_t dstRepStride,
+                             const detail::Repeat repeatTime, std::uint16_t dstBlkStride, std::uint8_t dstRepStride,
                              Site site = Site::here()) {
   ::twin::vector_index_lanes(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlkStride, dstRepStride},
                              detail::bits_of(firstValue), site);
 }
 template <class T, bool isSetMask = true>
 TWIN_API void CreateVecIndex(const LocalTensor<T>& dst, const detail::Given<T>& firstValue, std::uint64_t mask[],
-                             std::uint8_t repeatTime, std::uint16_t dstBlkStride, std::uint8_t dstRepStride,
+                             const detail::Repeat repeatTime, std::uint16_t dstBlkStride, std::uint8_t dstRepStride,
                              Site site = Site::here()) {
   ::twin::vector_index_lanes(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlkStride, dstRepStride},
                              detail::bits_of(firstValue), site);
 }
 template <class T>
 TWIN_API void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<std::uint32_t>& srcOffset,
-                     const std::uint32_t srcBaseAddr, const std::uint64_t mask, const std::uint8_t repeatTime,
+                     const std::uint32_t srcBaseAddr, const std::uint64_t mask, const detail::Repeat repeatTime,
                      const std::uint16_t dstRepStride, Site site = Site::here()) {
   ::twin::vector_gather_lanes(detail::first_lanes(mask, repeatTime, true), dst.view(), dstRepStride, src.view(),
                               srcOffset.view(), srcBaseAddr, site);
 }
 template <class T>
 TWIN_API void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<std::uint32_t>& srcOffset,
-                     const std::uint32_t srcBaseAddr, const std::uint64_t mask[], const std::uint8_t repeatTime,
+                     const std::uint32_t srcBaseAddr, const std::uint64_t mask[], const detail::Repeat repeatTime,
                      const std::uint16_t dstRepStride, Site site = Site::here()) {
   ::twin::vector_gather_lanes(detail::bit_lanes(mask, repeatTime, true), dst.view(), dstRepStride, src.view(),
                               srcOffset.view(), srcBaseAddr, site);
 }
 template <class T>
 TWIN_API void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<std::uint32_t>& offset,
-                      const std::uint8_t repeatTime, const GatherRepeatParams& p, Site site = Site::here()) {
+                      const detail::Repeat repeatTime, const GatherRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_gatherb(dst.view(), src0.view(), offset.view(), repeatTime, {p.dstBlkStride, p.dstRepStride}, site);
 }
 

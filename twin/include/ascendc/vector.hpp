@@ -5,6 +5,10 @@
 
 #include "ascendc/sync.hpp"
 
+namespace twin {
+void refuse_repeats(std::int64_t repeats, Site site);
+}  // namespace twin
+
 namespace AscendC {
 
 struct UnaryRepeatParams {
@@ -54,6 +58,19 @@ struct GatherMaskParams {
 };
 
 namespace detail {
+
+// How often an instruction repeats. The register has 8 bits: a number beyond them is reported where it is given, and cut.
+class Repeat {
+ public:
+  template <class T, std::enable_if_t<std::is_integral<T>::value, bool> = true>
+  constexpr Repeat(T repeats, Site site = Site::here()) : repeats_(static_cast<std::uint8_t>(repeats)) {  // NOLINT: a number
+    if (static_cast<T>(repeats_) != repeats) ::twin::refuse_repeats(static_cast<std::int64_t>(repeats), site);
+  }
+  constexpr operator std::uint8_t() const { return repeats_; }  // NOLINT
+
+ private:
+  std::uint8_t repeats_;
+};
 
 inline ::twin::Lanes count_lanes(std::int64_t count) {
   ::twin::Lanes l;
@@ -137,13 +154,13 @@ LocalTensor<std::uint16_t> words(const LocalTensor<T>& t) {
     }                                                                                                                     \
   }                                                                                                                       \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
-                          std::uint64_t mask[], const std::uint8_t repeatTime, const BinaryRepeatParams& params,          \
+                          std::uint64_t mask[], const detail::Repeat repeatTime, const BinaryRepeatParams& params,        \
                           Site site = Site::here()) {                                                                     \
     static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
     detail::binary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site);   \
   }                                                                                                                       \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src0, const LocalTensor<S>& src1,              \
-                          std::uint64_t mask, const std::uint8_t repeatTime, const BinaryRepeatParams& params,            \
+                          std::uint64_t mask, const detail::Repeat repeatTime, const BinaryRepeatParams& params,          \
                           Site site = Site::here()) {                                                                     \
     static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");             \
     detail::binary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src0, src1, params, site); \
@@ -156,41 +173,41 @@ LocalTensor<std::uint16_t> words(const LocalTensor<T>& t) {
                   site);                                                                                                    \
   }                                                                                                                         \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar,             \
-                          std::uint64_t mask[], const std::uint8_t repeatTime, const UnaryRepeatParams& params,             \
+                          std::uint64_t mask[], const detail::Repeat repeatTime, const UnaryRepeatParams& params,           \
                           Site site = Site::here()) {                                                                       \
     static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");               \
     detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar),   \
                   params, site);                                                                                            \
   }                                                                                                                         \
   head TWIN_API void name(const LocalTensor<D>& dst, const LocalTensor<S>& src, const detail::Given<S>& scalar,             \
-                          std::uint64_t mask, const std::uint8_t repeatTime, const UnaryRepeatParams& params,               \
+                          std::uint64_t mask, const detail::Repeat repeatTime, const UnaryRepeatParams& params,             \
                           Site site = Site::here()) {                                                                       \
     static_assert(detail::name##Takes<D, S>::kValue, #name " does not take these element types on the 910B");               \
     detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), \
                   params, site);                                                                                            \
   }
-#define TWIN_UNARY_BODY(name, head)                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count,             \
-                          Site site = Site::here()) {                                                                  \
-    static_assert(detail::name##Takes<T, T>::kValue || detail::kBytes<T, ::twin::VecOp::name>,                         \
-                  #name " does not take this element type on the 910B");                                               \
-    if constexpr (detail::kBytes<T, ::twin::VecOp::name>) {                                                            \
-      ::twin::refuse_bytes(#name, site);                                                                               \
-      const auto words = detail::count_lanes((count + 1) / 2);                                                         \
-      detail::unary(::twin::VecOp::name, words, detail::words(dst), detail::words(src), 0, UnaryRepeatParams(), site); \
-    } else {                                                                                                           \
-      detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);          \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],                  \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {  \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");            \
-    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);     \
-  }                                                                                                                    \
-  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask,                    \
-                          const std::uint8_t repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) {  \
-    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");            \
-    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);   \
+#define TWIN_UNARY_BODY(name, head)                                                                                     \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::int32_t& count,              \
+                          Site site = Site::here()) {                                                                   \
+    static_assert(detail::name##Takes<T, T>::kValue || detail::kBytes<T, ::twin::VecOp::name>,                          \
+                  #name " does not take this element type on the 910B");                                                \
+    if constexpr (detail::kBytes<T, ::twin::VecOp::name>) {                                                             \
+      ::twin::refuse_bytes(#name, site);                                                                                \
+      const auto words = detail::count_lanes((count + 1) / 2);                                                          \
+      detail::unary(::twin::VecOp::name, words, detail::words(dst), detail::words(src), 0, UnaryRepeatParams(), site);  \
+    } else {                                                                                                            \
+      detail::unary(::twin::VecOp::name, detail::count_lanes(count), dst, src, 0, UnaryRepeatParams(), site);           \
+    }                                                                                                                   \
+  }                                                                                                                     \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],                   \
+                          const detail::Repeat repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");             \
+    detail::unary(::twin::VecOp::name, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);      \
+  }                                                                                                                     \
+  head TWIN_API void name(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask,                     \
+                          const detail::Repeat repeatTime, const UnaryRepeatParams& params, Site site = Site::here()) { \
+    static_assert(detail::name##Takes<T, T>::kValue, #name " does not take this element type on the 910B");             \
+    detail::unary(::twin::VecOp::name, detail::first_lanes(mask, repeatTime, isSetMask), dst, src, 0, params, site);    \
   }
 
 // What an instruction takes: one type of the row's list; an accumulating one also half into float.
@@ -224,15 +241,15 @@ LocalTensor<std::uint16_t> words(const LocalTensor<T>& t) {
 // Signed elements, rounded half up instead of down; roundEn false is the form above.
 template <class T, bool isSetMask = true>
 TWIN_API void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const detail::Given<T>& scalar,
-                         std::uint64_t mask[], const std::uint8_t repeatTime, const UnaryRepeatParams& params, bool roundEn,
-                         Site site = Site::here()) {
+                         std::uint64_t mask[], const detail::Repeat repeatTime, const UnaryRepeatParams& params,
+                         bool roundEn, Site site = Site::here()) {
   static_assert(detail::ShiftRightTakes<T, T>::kValue, "ShiftRight does not take these element types on the 910B");
   const auto op = roundEn ? ::twin::VecOp::ShiftRightRounded : ::twin::VecOp::ShiftRight;
   detail::unary(op, detail::bit_lanes(mask, repeatTime, isSetMask), dst, src, detail::bits_of(scalar), params, site);
 }
 template <class T, bool isSetMask = true>
 TWIN_API void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const detail::Given<T>& scalar,
-                         std::uint64_t mask, const std::uint8_t repeatTime, const UnaryRepeatParams& params, bool roundEn,
+                         std::uint64_t mask, const detail::Repeat repeatTime, const UnaryRepeatParams& params, bool roundEn,
                          Site site = Site::here()) {
   static_assert(detail::ShiftRightTakes<T, T>::kValue, "ShiftRight does not take these element types on the 910B");
   const auto op = roundEn ? ::twin::VecOp::ShiftRightRounded : ::twin::VecOp::ShiftRight;
@@ -252,7 +269,7 @@ TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scala
 }
 template <class T, bool isSetMask = true>
 TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask[],
-                        const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
+                        const detail::Repeat repeatTime, const std::uint16_t dstBlockStride,
                         const std::uint8_t dstRepeatStride, Site site = Site::here()) {
   static_assert(detail::kDuplicates<T>, "Duplicate takes elements of 16 and 32 bits on the 910B");
   ::twin::vector_duplicate(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
@@ -260,7 +277,7 @@ TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scala
 }
 template <class T, bool isSetMask = true>
 TWIN_API void Duplicate(const LocalTensor<T>& dst, const detail::Given<T>& scalar, std::uint64_t mask,
-                        const std::uint8_t repeatTime, const std::uint16_t dstBlockStride,
+                        const detail::Repeat repeatTime, const std::uint16_t dstBlockStride,
                         const std::uint8_t dstRepeatStride, Site site = Site::here()) {
   static_assert(detail::kDuplicates<T>, "Duplicate takes elements of 16 and 32 bits on the 910B");
   ::twin::vector_duplicate(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), {dstBlockStride, dstRepeatStride},
@@ -272,13 +289,13 @@ TWIN_API void CreateVecIndex(const LocalTensor<T>& dst, const detail::Given<T>& 
   ::twin::vector_index(dst.view(), detail::bits_of(firstValue), count, site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[], const std::uint8_t repeatTime,
-                   const CopyRepeatParams& p, Site site = Site::here()) {
+TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask[],
+                   const detail::Repeat repeatTime, const CopyRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_copy(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(), {p.dstStride, p.dstRepeatSize},
                       {p.srcStride, p.srcRepeatSize}, site);
 }
 template <class T, bool isSetMask = true>
-TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask, const std::uint8_t repeatTime,
+TWIN_API void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, std::uint64_t mask, const detail::Repeat repeatTime,
                    const CopyRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_copy(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
                       {p.dstStride, p.dstRepeatSize}, {p.srcStride, p.srcRepeatSize}, site);
@@ -290,14 +307,14 @@ TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const R
 }
 template <class D, class S, bool isSetMask = true>
 TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask[],
-                   const std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
+                   const detail::Repeat repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_cast(detail::bit_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
                       {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode),
                       site);
 }
 template <class D, class S, bool isSetMask = true>
 TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode& mode, const std::uint64_t mask,
-                   const std::uint8_t repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
+                   const detail::Repeat repeatTime, const UnaryRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_cast(detail::first_lanes(mask, repeatTime, isSetMask), dst.view(), src.view(),
                       {p.dstBlkStride, p.dstRepStride}, {p.srcBlkStride, p.srcRepStride}, static_cast<::twin::Round>(mode),
                       site);
@@ -305,7 +322,7 @@ TWIN_API void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const R
 
 // ---- rearrange ----
 template <class T>
-TWIN_API void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint8_t repeatTime,
+TWIN_API void Brcb(const LocalTensor<T>& dst, const LocalTensor<T>& src, const detail::Repeat repeatTime,
                    const BrcbRepeatParams& p, Site site = Site::here()) {
   ::twin::vector_brcb(dst.view(), src.view(), repeatTime, {p.dstBlkStride, p.dstRepStride}, site);
 }

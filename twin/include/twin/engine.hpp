@@ -105,8 +105,9 @@ View pipe_rest(Space space, Site site);
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
                   Site site);
 View queue_alloc(Queue* queue, DType dtype, Site site);
-void queue_enque(Queue* queue, const View& tensor, Site site);
-View queue_deque(Queue* queue, DType dtype, Site site);
+// ALL: the queue's own pipe. A tensor that DeQue gave may go in once more.
+void queue_enque(Queue* queue, const View& tensor, Site site, Pipe from = Pipe::ALL);
+View queue_deque(Queue* queue, DType dtype, Site site, Pipe to = Pipe::ALL);
 void queue_free(Queue* queue, const View& tensor, Site site);
 int queue_waiting(const Queue* queue);  // tensors between EnQue and DeQue
 bool queue_has_idle(const Queue* queue);
