@@ -37,7 +37,8 @@ struct Buffer {
   std::uint32_t tensor = 0;
   Handover filled, freed;  // what the flag of EnQue and of FreeTensor carries
   Pipe filled_by = Pipe::MTE2;
-  bool used = false;  // freed is there
+  bool used = false;   // freed is there
+  bool placed = true;  // in L1, of a vector core: at the first AllocTensor
   std::uint32_t site = 0;
 };
 
@@ -50,6 +51,7 @@ struct Queue {
   std::vector<std::uint32_t> buffers;  // numbers in Core::buffers
   std::deque<std::uint32_t> idle, waiting;
   std::uint32_t site;
+  bool shared = false;  // TSCM: the vector cores of a block have one and the same
 };
 
 struct Flag {
@@ -182,6 +184,8 @@ class Core {
   VectorRegisters registers;
   CubeRegisters cube;
   std::shared_ptr<MatmulCore> matmul;
+  std::uint64_t tscm_bytes = 0;            // of a cube core: taken from the end of L1 by TSCM queues of its vector cores
+  std::vector<std::uint64_t> tscm_shared;  // where the buffers lie that both vector cores have, in the order of placing
   // Unit flags of L0C tiles, by a tile's begin: the last Mmad's flag, its end and line.
   struct UnitFlag {
     std::uint64_t end = 0;
@@ -221,6 +225,15 @@ class Core {
   } atomic_other;
   std::vector<std::pair<Memory*, std::uint64_t>> cached;  // lines in its data cache
 };
+
+// Where a buffer of a vector core's TSCM queue lies in the L1 of its cube core. A copy there is its cube core's
+// (matmul_tscm.cpp).
+std::uint64_t tscm_place(std::uint64_t bytes, bool shared, Site site);
+bool tscm_of_cube(const View& dst);
+// A flag between cores of the kernel's own beside those of a Matmul that its cube core serves (matmul_server.cpp).
+void matmul_meets_flag(const char* api, int id, Site site);
+void tscm_copy(const View& dst, const View& src, const Blocks& blocks, Site site);
+void tscm_copy(const View& dst, const View& src, const Nd2Nz& shape, Site site);
 
 // Whether everything up to this event is complete, by this clock of the core.
 inline bool knows(const Core& core, const Clock& clock, const Event& e) {

@@ -82,7 +82,7 @@ void MatmulRun::lay_out() {
   const std::uint64_t a = side_[0].slot_bytes(), b = side_[1].slot_bytes(), na = slots_of(s_, side_[0]),
                       nb = slots_of(s_, side_[1]);
   const auto n = static_cast<std::uint64_t>(s_.tiling.baseN);
-  const std::uint64_t bias = s_.bias.set || s_.tiling.isBias ? (n * 4 + 63) / 64 * 64 : 0;
+  const std::uint64_t bias = (s_.bias.set || s_.tiling.isBias) && !s_.bias.in_l1 ? (n * 4 + 63) / 64 * 64 : 0;
   const std::uint64_t scales = s_.scales_given ? (n * 8 + 31) / 32 * 32 : 0;
   const std::uint64_t geometry[6] = {a, na, b, nb, bias, scales};
   if (o_.l1_bytes && std::equal(geometry, geometry + 6, o_.geometry)) return;
@@ -135,6 +135,7 @@ MatmulPart MatmulRun::part(int w, std::uint32_t outer, std::uint32_t k) const {
 MatmulSlot* MatmulRun::ensure(int w, std::int64_t u, std::int64_t now) {
   if (side_[w].in_l1) {
     o_.whole[w].view = side_[w].src;
+    tscm_before_read(side_[w].src, site_);
     return &o_.whole[w];
   }
   std::uint32_t outer, k;
@@ -164,20 +165,40 @@ MatmulSlot* MatmulRun::ensure(int w, std::int64_t u, std::int64_t now) {
 void MatmulRun::compute(std::int32_t block, bool accumulate) {
   begin(block, 1);
   multiply(block, accumulate);
+  done_with_l1();
+}
+
+void MatmulRun::compute_into(const View& l0c, std::int32_t block, bool accumulate) {
+  begin(block, 1);
+  for (std::int32_t k = 0; k < k_steps_; ++k) step(block, k, l0c, k == 0 && !accumulate);
+  done_with_l1();
+}
+
+void MatmulRun::done_with_l1() {
+  for (const MatmulSide& side : side_) {
+    if (side.in_l1) tscm_freed(side.src, site_);
+  }
+  if (s_.bias.set && s_.bias.in_l1) tscm_freed(s_.bias.view, site_);
+}
+
+MatmulRoom matmul_l0c(const Core& cube) {
+  const std::uint64_t bytes = cube.memory[int(Space::L0C)].bytes;
+  const std::uint64_t begin = std::min<std::uint64_t>((cube.allocated[int(Space::L0C)] + 1023) / 1024 * 1024, bytes);
+  return {begin, (bytes - begin) / 2 / 1024 * 1024, bytes - begin};
 }
 
 // Which half of L0C; what was in it is out.
 std::uint32_t MatmulRun::choose_half() {
   const std::uint64_t tile = std::uint64_t{up(s_.tiling.baseM, 16)} * up(s_.tiling.baseN, side_[1].align()) * 4;
-  const std::uint64_t half = core().memory[int(Space::L0C)].bytes / 2;
-  c_.whole = tile > half;
+  const MatmulRoom room = matmul_l0c(core());
+  c_.whole = tile > room.half;
   const bool other_waits = core_.computed[1 - sub_].there;
   const std::uint32_t mine = c_.whole ? 0 : other_waits ? 1 - core_.computed[1 - sub_].half : core_.l0c_turn++ % 2;
   for (std::uint32_t h = 0; h < 2; ++h) {
     if (c_.whole || h == mine) take(Pipe::M, core_.l0c_free[h], site_);
   }
-  c_.c = local(Space::L0C, "CO1 of Matmul", s_.types.integers() ? DType::I32 : DType::F32, mine * half,
-               c_.whole ? 2 * half : half, site_);
+  c_.c = local(Space::L0C, "CO1 of Matmul", s_.types.integers() ? DType::I32 : DType::F32, room.begin + mine * room.half,
+               c_.whole ? room.whole : room.half, site_);
   return mine;
 }
 
@@ -205,7 +226,9 @@ void MatmulRun::step(std::int32_t index, std::int32_t ks, const View& c, bool fi
   const std::uint32_t outer[2] = {static_cast<std::uint32_t>(block.m), static_cast<std::uint32_t>(block.n)};
   const std::uint32_t l0_outer[2] = {up(outer[0], side_[0].align()), up(outer[1], side_[1].align())};
   const bool bias = first && s_.bias.set;
-  if (bias) {
+  if (bias && s_.bias.in_l1) {
+    tscm_before_read(s_.bias.view, site_);
+  } else if (bias) {
     take(Pipe::MTE2, o_.bias.freed, site_);
     matmul_load_row(o_.bias.view, s_.bias.view, static_cast<std::uint32_t>(block.column), outer[1], site_);
     o_.bias.filled = hand(Pipe::MTE2, site_);
@@ -242,9 +265,13 @@ void MatmulRun::step(std::int32_t index, std::int32_t ks, const View& c, bool fi
       if (!bt_halves || h == bt) take(Pipe::MTE1, core_.bias_free[h], site_);
     }
     call.bias = local(Space::BT, "C2 of Matmul", call.c.dtype, bt * half_bt, bt_halves ? half_bt : 2 * half_bt, site_);
-    take(Pipe::MTE1, o_.bias.filled, site_);
-    matmul_load_bias(call.bias, o_.bias.view, outer[1], site_);
-    o_.bias.freed = hand(Pipe::MTE1, site_);
+    if (s_.bias.in_l1) {
+      matmul_load_bias(call.bias, s_.bias.view, static_cast<std::uint32_t>(block.column), outer[1], site_);
+    } else {
+      take(Pipe::MTE1, o_.bias.filled, site_);
+      matmul_load_bias(call.bias, o_.bias.view, 0, outer[1], site_);
+      o_.bias.freed = hand(Pipe::MTE1, site_);
+    }
     call.has_bias = true;
   }
   MatmulFlag loaded = hand(Pipe::MTE1, site_);
@@ -264,6 +291,7 @@ void MatmulRun::fetch(std::int32_t index, const MatmulOut& out) {
   FixpipeCall call{out.dst, c_.c, static_cast<std::uint32_t>(block.n), static_cast<std::uint32_t>(block.m), c_.l0c_m, 0};
   call.dst.dtype = c;
   call.relu = s_.relu;
+  const bool to_l1 = out.dst.space == Space::L1;
   const bool byte = size == 1;
   call.quant = from == DType::I32 ? (byte              ? Quant::Requant
                                      : c == DType::F16 ? Quant::Dequant
@@ -275,7 +303,8 @@ void MatmulRun::fetch(std::int32_t index, const MatmulOut& out) {
   call.scale = s_.scale;
   std::uint64_t offset;
   if (s_.types.c_format == Matrix::NZ) {
-    const std::uint64_t row = size == 4 ? 64 : 32, columns = row / size;
+    call.channel_split = to_l1 && size == 4;  // columns of eight, as an operand of the next product has them
+    const std::uint64_t row = size == 4 && !call.channel_split ? 64 : 32, columns = row / size;
     const std::uint64_t high = out.sequential ? up(block.m, 16) : up(s_.org_m, 16);
     call.row_major = false;
     call.n = wide;
@@ -301,9 +330,11 @@ void MatmulRun::fetch(std::int32_t index, const MatmulOut& out) {
   constexpr Atomic kAtomics[] = {Atomic::None, Atomic::Add, Atomic::Max, Atomic::Min};
   const auto atomic = core().atomic;
   const auto atomic_dtype = core().atomic_dtype;
+  if (to_l1) tscm_before_fill(Pipe::FIX, out.dst, site_);
   if (out.atomic) set_atomic(kAtomics[out.atomic & 3], c, site_);
   cube_fixpipe(call, site_);
   set_atomic(atomic, atomic_dtype, site_);
+  if (to_l1) tscm_filled(Pipe::FIX, out.dst, site_);
   if (call.a_scale_a_column) o_.scales.freed = hand(Pipe::FIX, site_);
   core_.l0c_free[c_.whole ? 0 : c_.half] = hand(Pipe::FIX, site_);
   if (c_.whole) core_.l0c_free[1] = core_.l0c_free[0];

@@ -4,6 +4,7 @@
 // L0A, L0B, L0C and the BiasTable are shared by all objects of the core: halves where a base block fits into half.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "cube_common.hpp"
@@ -54,9 +55,9 @@ void matmul_load_l1(const MatmulSide& side, const MatmulPart& part, const View& 
 // `inner` counts from the begin of `part`, which lies in L1 at `from`. l0_outer: rows of fractals in L0, times 16.
 void matmul_load_l0(const MatmulSide& side, const MatmulPart& part, const View& from, const MatmulPart& inner,
                     const View& to, std::uint32_t l0_outer, Site site);
-// A row of numbers from GM to L1, and from L1 to the BiasTable; half becomes float there.
+// A row of numbers from GM to L1, and from L1, from number `first` on, to the BiasTable; half becomes float there.
 void matmul_load_row(const View& to, const View& from, std::uint32_t first, std::uint32_t count, Site site);
-void matmul_load_bias(const View& to, const View& from, std::uint32_t count, Site site);
+void matmul_load_bias(const View& to, const View& from, std::uint32_t first, std::uint32_t count, Site site);
 
 struct MatmulSlot {
   View view;
@@ -77,7 +78,7 @@ struct MatmulObject {  // on a cube core
 };
 
 struct MatmulMessage {
-  enum What : std::uint8_t { Compute, Fetch, All } what = All;
+  enum What : std::uint8_t { Compute, Fetch, All, Copy } what = All;
   MatmulClient client;
   MatmulState state;
   int sub = 0;
@@ -85,8 +86,16 @@ struct MatmulMessage {
   bool accumulate = false, answer = false, each = false;
   MatmulOut out;
   MatmulBatch batch;
+  std::function<void()> copy;  // Copy: into L1
+  View copied{};               // what it fills there
   Site site = Site::none();
   CrossFlag::Delivery sent;
+};
+
+// What lies in L1 for operands of TSCM, by copies of vector cores and by products.
+struct MatmulTscm {
+  std::uint64_t begin, end;
+  MatmulFlag filled, freed;
 };
 
 // Of one core. On a cube core the buffers and what was asked; on a vector core the answers.
@@ -97,6 +106,9 @@ struct MatmulCore {
   std::map<std::uint32_t, CrossFlag::Delivery> answers;
   std::uint32_t tickets = 0;
   std::map<int, MatmulObject> objects;
+  std::uint32_t registered_at = 0;                // the line of the first object
+  std::vector<MatmulTscm> tscm;                   // of a cube core
+  std::map<std::uint64_t, std::uint32_t> staged;  // of a vector core: by place in L1, the ticket of the last copy from UB
   MatmulFlag l0_free[2], l0c_free[2], bias_free[2];
   std::uint32_t l0_turn = 0, l0c_turn = 0, bias_turn = 0;
   std::int64_t step = 0;
@@ -109,12 +121,33 @@ struct MatmulCore {
   } computed[2];
 };
 MatmulCore& matmul_of(Core& core);
+Core* cube_core_of(const Core& vector);
+
+// On a cube core: a pipe is about to fill, or has filled, these bytes of L1; MTE1 is about to read, or has read them.
+void tscm_before_fill(Pipe pipe, const View& l1, Site site);
+void tscm_filled(Pipe pipe, const View& l1, Site site);
+void tscm_before_read(const View& l1, Site site);
+void tscm_freed(const View& l1, Site site);
+// A tensor of a vector core's TSCM queue, as its cube core is told of it.
+View tscm_for_cube(const View& tensor, Site site);
+
+// Base blocks of C in L0C lie behind what InitBuffer has given to the kernel: two where they fit, else one.
+struct MatmulRoom {
+  std::uint64_t begin, half, whole;
+};
+MatmulRoom matmul_l0c(const Core& cube);
+
+// As MatmulMessage says: computed here, or asked of the cube core. A message that is answered gets `tickets` tickets.
+void matmul_call(MatmulClient& client, MatmulMessage message, std::uint32_t tickets);
+// GM that the library keeps for a core: the same in every launch and every round of one.
+View matmul_space(int object, int which, DType dtype, std::uint64_t bytes);
 
 // What one call computes, on the cube core that runs.
 class MatmulRun {
  public:
   MatmulRun(int object, const MatmulState& state, int sub, Site site);
   void compute(std::int32_t block, bool accumulate);
+  void compute_into(const View& l0c, std::int32_t block, bool accumulate);  // where the kernel says
   void fetch(std::int32_t block, const MatmulOut& out);
   // after_each: called when a block has left L0C.
   template <class F>
@@ -126,10 +159,12 @@ class MatmulRun {
       fetch(b, out);
       after_each();
     }
+    done_with_l1();
   }
 
  private:
   void lay_out();
+  void done_with_l1();
   void begin(std::int32_t first, std::int32_t blocks);
   void multiply(std::int32_t block, bool accumulate);
   void step(std::int32_t block, std::int32_t s, const View& c, bool first);

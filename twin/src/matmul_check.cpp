@@ -20,11 +20,12 @@ struct Room {
   std::uint64_t l0a, l0b, l0c, bt;
 };
 // Of the device's cube cores, wherever the call is made.
-Room room() {
+Room room(bool c_in_l0c) {
   std::string error;
   const Device& d = *find_device(settings().device, &error);
   const auto bytes = [&](const char* key) { return static_cast<std::uint64_t>(d.at(key)); };
-  return {bytes("l0a_bytes"), bytes("l0b_bytes"), bytes("l0c_bytes"), bytes("bt_bytes")};
+  const bool shares = core().kind == CoreKind::AIC && !c_in_l0c;  // with what InitBuffer has given to the kernel
+  return {bytes("l0a_bytes"), bytes("l0b_bytes"), shares ? matmul_l0c(core()).whole : bytes("l0c_bytes"), bytes("bt_bytes")};
 }
 
 void check_base(Check& c, const char* what, std::int32_t rows, std::int32_t columns, std::uint32_t bits,
@@ -80,9 +81,6 @@ void check_operands(Check& c) {
          "MatmulType<position, format, type, true> for A");
   c.need(!s.b.turned || s.types.b_may_turn, Kind::Limit, "SetTensorB with isTransposeB, which its MatmulType excludes",
          "MatmulType<position, format, type, true> for B");
-  const bool in_l1 = s.a.in_l1 || s.b.in_l1;
-  c.need(!in_l1 || core().kind == CoreKind::AIC, Kind::KernelType,
-         "an operand of TSCM on a vector core, whose L1 is that of its cube core", "#define ASCENDC_CUBE_ONLY, or GM");
   c.need(!(size_bytes(s.types.a) == 4 && ((s.a.in_l1 && s.a.turned) || (s.b.in_l1 && !s.b.turned))), Kind::Limit,
          "a float operand of TSCM whose lines do not run along K", "transpose it, or leave it in GM");
   // A column of an int4b_t operand in L1 is turned in squares of 64.
@@ -110,7 +108,7 @@ bool matmul_check(const MatmulState& s, Site site) {
   if (!c.right) return false;
   check_shapes(c);
   check_operands(c);
-  const Room r = room();
+  const Room r = room(s.types.c_in_l0c);
   const std::uint32_t bits = size_bits(s.types.a);
   const auto wide = static_cast<std::int32_t>(bits == 4 && !s.b.turned ? up(t.baseN, 64) : t.baseN);  // in squares
   check_base(c, "A (baseM, baseK) in L0A", t.baseM, t.baseK, bits, r.l0a);

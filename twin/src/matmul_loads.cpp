@@ -135,10 +135,11 @@ void matmul_load_row(const View& to, const View& from, std::uint32_t first, std:
   move_nd2nz(dst, src, {1, 1, elements, 0, elements, 1, 1, 0}, site);
 }
 
-void matmul_load_bias(const View& to, const View& from, std::uint32_t count, Site site) {
+void matmul_load_bias(const View& to, const View& l1, std::uint32_t first, std::uint32_t count, Site site) {
+  const View from = part_of(l1, std::uint64_t{first} * size_bytes(l1.dtype));
   const std::uint64_t bytes = (std::uint64_t{count} * 4 + 63) / 64 * 64;
   if (size_bytes(from.dtype) == 4) return move_blocks(to, from, {1, bytes, bytes, bytes}, site);
-  TWIN_HOLD_BACK(Pipe::MTE1, { matmul_load_bias(to, from, count, site); })
+  TWIN_HOLD_BACK(Pipe::MTE1, { matmul_load_bias(to, l1, first, count, site); })
   Instruction i(Pipe::MTE1, "DataCopy (half to float)", site);
   i.read(from, 0, std::uint64_t{count} * 2);
   i.write(to, 0, bytes);

@@ -12,7 +12,18 @@ MatmulCore& matmul_of(Core& core) {
   return *core.matmul;
 }
 
-int matmul_register() { return matmul_of(core()).registered++; }
+int matmul_register(Site site) {
+  MatmulCore& m = matmul_of(core());
+  if (!m.registered_at) m.registered_at = site_id(site);
+  return m.registered++;
+}
+
+Core* cube_core_of(const Core& vector) {
+  for (auto& other : launched().cores) {
+    if (other->kind == CoreKind::AIC && other->block == vector.block) return other.get();
+  }
+  return nullptr;
+}
 
 namespace {
 
@@ -34,13 +45,6 @@ CrossFlag::Delivery sent_by(Pipe pipe, Site site) {
   return {as_foreign(c, c.completed(pipe)), r.token, r.site};
 }
 
-Core* cube_core_of(const Core& vector) {
-  for (auto& other : launched().cores) {
-    if (other->kind == CoreKind::AIC && other->block == vector.block) return other.get();
-  }
-  return nullptr;
-}
-
 void post(MatmulMessage message) {
   TWIN_HOLD_BACK(Pipe::MTE3, { post(message); })
   Core& c = core();
@@ -56,15 +60,18 @@ void post(MatmulMessage message) {
 }
 
 bool needs_all_of_l0c(const MatmulState& s, const Core& cube) {
-  return std::uint64_t{up(s.tiling.baseM, 16)} * up(s.tiling.baseN, 16) * 4 > cube.memory[int(Space::L0C)].bytes / 2;
+  return std::uint64_t{up(s.tiling.baseM, 16)} * up(s.tiling.baseN, 16) * 4 > matmul_l0c(cube).half;
 }
 
-// The first message that can be served while a block of the other vector core waits in L0C.
+// The first message that can be served while a block of the other vector core waits in L0C; those of one core in order.
 std::deque<MatmulMessage>::iterator next_message(Core& cube) {
   MatmulCore& m = matmul_of(cube);
+  bool waits[2] = {};
   for (auto at = m.inbox.begin(); at != m.inbox.end(); ++at) {
+    if (waits[at->sub]) continue;
     const MatmulCore::Computed& other = m.computed[1 - at->sub];
-    if (!other.there || (!other.whole && !needs_all_of_l0c(at->state, cube))) return at;
+    if (!other.there || at->what == MatmulMessage::Copy || (!other.whole && !needs_all_of_l0c(at->state, cube))) return at;
+    waits[at->sub] = true;
   }
   return m.inbox.end();
 }
@@ -96,9 +103,9 @@ MatmulState one_of(const MatmulState& state, const MatmulBatch& batch, std::uint
   return s;
 }
 
-// To the vector core that asked.
+// To the vector core that asked: by FIX, or of a copy by MTE2.
 void answer(const MatmulMessage& m, std::uint32_t ticket) {
-  const CrossFlag::Delivery done = sent_by(Pipe::FIX, m.site);
+  const CrossFlag::Delivery done = sent_by(m.what == MatmulMessage::Copy ? Pipe::MTE2 : Pipe::FIX, m.site);
   for (auto& other : launched().cores) {
     if (other->kind == CoreKind::AIV && other->block == core().block && other->sub == m.sub)
       matmul_of(*other).answers[ticket] = done;
@@ -125,24 +132,41 @@ void perform_all(const MatmulMessage& m) {
 
 void perform(const MatmulMessage& m) {
   if (m.what == MatmulMessage::All) return perform_all(m);
+  if (m.what == MatmulMessage::Copy) {
+    tscm_before_fill(Pipe::MTE2, m.copied, m.site);
+    m.copy();
+    tscm_filled(Pipe::MTE2, m.copied, m.site);
+    if (m.answer) answer(m, m.client.ticket);
+    return;
+  }
   MatmulRun run(m.client.object, m.state, m.sub, m.site);
-  if (m.what == MatmulMessage::Compute) return run.compute(m.block, m.accumulate);
+  if (m.what == MatmulMessage::Compute)
+    return m.out.dst.space == Space::L0C ? run.compute_into(m.out.dst, m.block, m.accumulate)
+                                         : run.compute(m.block, m.accumulate);
   run.fetch(m.block, m.out);
   if (m.answer) answer(m, m.client.ticket);
 }
 
-// A call on this core: it computes itself, or asks its cube core.
-void call(MatmulClient& client, MatmulMessage message, std::uint32_t tickets) {
+}  // namespace
+
+void matmul_call(MatmulClient& client, MatmulMessage message, std::uint32_t tickets) {
   Core& c = core();
   if (message.answer) {
     message.client.ticket = matmul_of(c).tickets + 1;
     matmul_of(c).tickets += tickets;
     client.ticket = message.client.ticket;
   }
-  if (c.kind == CoreKind::AIV) return post(std::move(message));
+  if (c.kind == CoreKind::AIV) {
+    for (View* v : {&message.state.a.view, &message.state.b.view, &message.state.bias.view, &message.out.dst}) {
+      if (v->space == Space::L1) *v = tscm_for_cube(*v, message.site);
+    }
+    return post(std::move(message));
+  }
   message.answer = message.each = false;
   perform(message);
 }
+
+namespace {
 
 MatmulMessage message_of(MatmulMessage::What what, const MatmulClient& client, const MatmulState& state, Site site) {
   MatmulMessage m;
@@ -155,11 +179,17 @@ MatmulMessage message_of(MatmulMessage::What what, const MatmulClient& client, c
 
 }  // namespace
 
-void matmul_compute(MatmulClient& client, const MatmulState& state, std::int32_t block, bool accumulate, Site site) {
+void matmul_compute(MatmulClient& client, const MatmulState& state, std::int32_t block, bool accumulate, Site site,
+                    const View* l0c) {
+  if (l0c && core().kind == CoreKind::AIV) {
+    return report(finding(Kind::KernelType, "Matmul: Iterate into a tensor of CO1 on a vector core, which has none", site,
+                          "#define ASCENDC_CUBE_ONLY before the header, and Fixpipe on the cube core"));
+  }
   MatmulMessage m = message_of(MatmulMessage::Compute, client, state, site);
   m.block = block;
   m.accumulate = accumulate;
-  call(client, std::move(m), 0);
+  if (l0c) m.out.dst = *l0c;
+  matmul_call(client, std::move(m), 0);
 }
 
 void matmul_fetch(MatmulClient& client, const MatmulState& state, std::int32_t block, const MatmulOut& out, bool answer,
@@ -168,7 +198,7 @@ void matmul_fetch(MatmulClient& client, const MatmulState& state, std::int32_t b
   m.block = block;
   m.out = out;
   m.answer = answer;
-  call(client, std::move(m), 1);
+  matmul_call(client, std::move(m), 1);
 }
 
 void matmul_all(MatmulClient& client, const MatmulState& state, const MatmulOut& out, bool answer, bool each, Site site,
@@ -178,10 +208,10 @@ void matmul_all(MatmulClient& client, const MatmulState& state, const MatmulOut&
   m.batch = batch;
   m.answer = answer;
   m.each = each;
-  call(client, std::move(m),
-       each          ? static_cast<std::uint32_t>(matmul_blocks_m(state) * matmul_blocks_n(state))
-       : batch.group ? batch.count / batch.group
-                     : 1);
+  matmul_call(client, std::move(m),
+              each          ? static_cast<std::uint32_t>(matmul_blocks_m(state) * matmul_blocks_n(state))
+              : batch.group ? batch.count / batch.group
+                            : 1);
 }
 
 bool matmul_serve(Site site) {
@@ -238,6 +268,19 @@ void matmul_wait(std::uint32_t ticket, Site site) {
   awaited.core->answers.erase(answer);
 }
 
+// The vendor's page of CrossCoreSetFlag: Matmul uses it inside, so that ids may be the same; which ids, no page says.
+void matmul_meets_flag(const char* api, int id, Site site) {
+  const Core& c = core();
+  if (c.kind != CoreKind::AIV || !c.matmul || !c.matmul->registered || !launched().has_aic) return;
+  Finding f = finding(
+      Kind::MatmulFlag,
+      format("%s(%d) in a kernel whose Matmul has flags between the same cores, of ids that no page names", api, id), site,
+      "leave the order to Matmul (IterateAll, WaitIterateAll), or #define ASCENDC_CUBE_ONLY and keep all "
+      "flags the kernel's own");
+  f.line_b = to_string(site_of(c.matmul->registered_at));
+  report(std::move(f));
+}
+
 bool matmul_serves(const Core& c) { return c.matmul && c.matmul->serving; }
 
 void check_matmul_at_end(Core& c) {
@@ -249,10 +292,7 @@ void check_matmul_at_end(Core& c) {
 }
 
 // ---- between UB and GM ----
-namespace {
-
-// GM that the library keeps for a core: the same in every launch and every round of one.
-View space_in_gm(int object, int which, DType dtype, std::uint64_t bytes) {
+View matmul_space(int object, int which, DType dtype, std::uint64_t bytes) {
   static auto* all = new std::map<std::tuple<int, int, int>, std::pair<void*, std::uint64_t>>;
   auto& [pointer, room] = (*all)[{core().index, object, which}];
   if (room < bytes) {
@@ -267,14 +307,12 @@ View space_in_gm(int object, int which, DType dtype, std::uint64_t bytes) {
   return v;
 }
 
-}  // namespace
-
 View matmul_stage_c(const MatmulClient& client, DType dtype, std::uint64_t bytes) {
-  return space_in_gm(client.object, 2, dtype, bytes);
+  return matmul_space(client.object, 2, dtype, bytes);
 }
 
 void matmul_stage(MatmulClient& client, MatmulOperand& operand, int which, std::uint64_t bytes, Site site) {
-  const View gm = space_in_gm(client.object, which == 2 ? 3 : which, operand.view.dtype, bytes);
+  const View gm = matmul_space(client.object, which == 2 ? 3 : which, operand.view.dtype, bytes);
   matmul_wait(client.ticket, site);  // the cube core may still read what was there before
   client.ticket = 0;
   core().synchronise(Pipe::V, Pipe::MTE3, site_id(site));

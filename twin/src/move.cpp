@@ -147,6 +147,7 @@ void execute_blocks(const char* instruction, const View& dst, const View& src, c
 }  // namespace
 
 void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site site) {
+  if (dst.space == Space::L1 && tscm_of_cube(dst)) return tscm_copy(dst, src, blocks, site);
   Blocks b = blocks;
   if (b.bytes % 32 != 0) {
     const std::string what =
@@ -203,6 +204,7 @@ void move_padded_out(const View& dst, const View& src, const Blocks& blocks, Sit
 }
 
 void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
+  if (dst.space == Space::L1 && tscm_of_cube(dst)) return tscm_copy(dst, src, s, site);
   TWIN_HOLD_BACK(Pipe::MTE2, { move_nd2nz(dst, src, s, site); })
   Instruction i(Pipe::MTE2, "DataCopy (ND to NZ)", site);
   const std::uint32_t size = size_bytes(dst.dtype);

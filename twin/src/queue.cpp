@@ -53,7 +53,8 @@ std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, 
   std::uint64_t& top = c.allocated[int(space)];
   const std::uint64_t at = top;
   top += (bytes + 31) & ~std::uint64_t{31};
-  const std::uint64_t capacity = c.memory[int(space)].device_bytes;
+  const std::uint64_t device = c.memory[int(space)].device_bytes;
+  const std::uint64_t capacity = device - std::min(space == Space::L1 ? c.tscm_bytes : 0, device);
   if (top > capacity && capacity) {
     report({Kind::Capacity,
             format("InitBuffer of %s: %s would hold %llu bytes of %llu", what, name(space),
@@ -97,19 +98,24 @@ void pipe_end(Site site) {
 static void add_buffer(Queue& q, Site site) {
   Core& c = core();
   Buffer b;
-  b.addr = pipe_allocate(q.space, q.bytes, "a queue", site);
   b.bytes = q.bytes;
   b.queue = &q;
-  b.tensor = declare_tensor(q.what, q.space, Maker::TPipe, b.addr, b.bytes, site);
+  b.placed = q.space != Space::L1 || c.kind == CoreKind::AIC;
+  if (b.placed) {
+    b.addr = pipe_allocate(q.space, q.bytes, "a queue", site);
+    b.tensor = declare_tensor(q.what, q.space, Maker::TPipe, b.addr, b.bytes, site);
+  }
   q.buffers.push_back(static_cast<std::uint32_t>(c.buffers.size()));
   q.idle.push_back(q.buffers.back());
   c.buffers.push_back(b);
 }
 
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
-                  Site site) {
+                  Site site, bool shared) {
   Core& c = core();
-  c.queues.push_back({what, space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site)});
+  if (space == Space::L1 && c.kind == CoreKind::AIV) producer = consumer = Pipe::MTE3;  // what it sends its cube core
+  c.queues.push_back(
+      {what, space, producer, consumer, depth, (bytes + 31) & ~std::uint64_t{31}, {}, {}, {}, site_id(site), shared});
   Queue& q = c.queues.back();
   if (num < 1 || bytes == 0)
     report(queue_finding(&q, format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
@@ -147,6 +153,11 @@ View queue_alloc(Queue* q, DType dtype, Site site) {
   const std::uint32_t number = q->idle.front();
   q->idle.pop_front();
   Buffer& b = c.buffers[number];
+  if (!b.placed) {
+    b.placed = true;
+    b.addr = tscm_place(b.bytes, q->shared, site);
+    b.tensor = declare_tensor(q->what, q->space, Maker::TPipe, b.addr, b.bytes, site_of(q->site));
+  }
   b.state = Buffer::Allocated;
   ++b.generation;
   b.site = site_id(site);

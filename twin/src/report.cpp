@@ -50,7 +50,7 @@ void at_exit(int status, void*) {
 }
 
 bool is_kind(const std::string& word) {
-  for (int k = 0; k <= int(Kind::Overlap); ++k) {
+  for (int k = 0; k <= int(Kind::MatmulFlag); ++k) {
     if (word == name(Kind(k))) return true;
   }
   return false;
@@ -144,6 +144,7 @@ const char* name(Kind kind) {
                                     "kernel-type",
                                     "atomic-order",
                                     "overlap",
+                                    "matmul-flag",
                                     "skipped-data"};
   return kNames[static_cast<int>(kind)];
 }

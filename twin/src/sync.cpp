@@ -171,6 +171,7 @@ bool usable(const char* api, int mode, int id, Site site) {
                          "see the three modes of CrossCoreSetFlag"));
     return false;
   }
+  matmul_meets_flag(api, id, site);
   if (id < 0 || id > 10) {
     report(cross_finding(c, Kind::Flag, format("%s with id %d: ids are 0 to 10, the rest belongs to SyncAll", api, id), site,
                          "use another id"));

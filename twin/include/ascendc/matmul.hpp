@@ -12,7 +12,8 @@ template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, co
 class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, MM_CB> {
   using Whole = detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, MM_CB>;
   using typename Whole::DstT;
-  using Whole::client_, Whole::in_ub, Whole::kBlockC, Whole::next_, Whole::s_, Whole::workspace_;
+  using Whole::client_, Whole::in_l1, Whole::in_ub, Whole::kBlockC, Whole::kCInL0c, Whole::next_, Whole::s_,
+      Whole::workspace_;
   template <class T>
   static constexpr ::twin::DType kType = ::twin::DTypeOf<T>::kValue;
 
@@ -21,13 +22,8 @@ class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE,
   // ---- base block by base block ----
   template <bool sync = true>
   TWIN_API bool Iterate(bool enPartialSum = false, Site site = Site::here()) {
-    if (!::twin::matmul_check(s_, site)) return false;
-    const std::int32_t blocks = ::twin::matmul_blocks_m(s_) * ::twin::matmul_blocks_n(s_);
-    if (next_ >= blocks) {
-      next_ = 0;
-      return false;
-    }
-    block_ = next_++;
+    static_assert(!kCInL0c, "Matmul: with C of CO1 the kernel gives Iterate the tensor for its block");
+    if (!next_block(enPartialSum, site)) return false;
     if constexpr (sync) {
       ::twin::matmul_compute(client_, s_, block_, enPartialSum, site);
     } else if (block_ == 0) {  // one call for all: their blocks are fetched by GetTensorC<false>
@@ -45,10 +41,26 @@ class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE,
     }
     return true;
   }
+  // Into L0C of the kernel's own: fractals of 16 × 16 in columns as high as the block, rounded up to 16. The kernel's
+  // Fixpipe takes it out, behind its flag from M to FIX.
+  template <bool sync = true, class T>
+  TWIN_API bool Iterate(bool enPartialSum, const LocalTensor<T>& localCmatrix, Site site = Site::here()) {
+    static_assert(kCInL0c, "Matmul: Iterate into a tensor of CO1 needs C of position CO1");
+    static_assert(std::is_same<T, std::conditional_t<Whole::kIntegers, std::int32_t, float>>::value,
+                  "Matmul: what Iterate leaves in CO1 is float, or int32_t of int8_t and int4b_t matrices");
+    if (!next_block(enPartialSum, site)) return false;
+    if (localCmatrix.view().space != ::twin::Space::L0C) {
+      ::twin::refuse_call("Matmul: Iterate into a tensor that does not lie in CO1", "AllocTensor from a queue of CO1", site);
+      return false;
+    }
+    ::twin::matmul_compute(client_, s_, block_, enPartialSum, site, &localCmatrix.view());
+    return true;
+  }
   template <bool sync = true>
   TWIN_API void GetTensorC(const GlobalTensor<DstT>& gm, std::uint8_t enAtomic = 0, bool enSequentialWrite = false,
                            Site site = Site::here()) {
     static_assert(sync, "Matmul: GetTensorC<false> to GM; take the tensor that GetTensorC<false>() returns");
+    static_assert(!kCInL0c, "Matmul: with C of CO1 the kernel's own Fixpipe takes it out");
     if (!computed(site)) return;
     ::twin::matmul_fetch(client_, s_, block_, {gm.view(), enAtomic, enSequentialWrite, 1}, true, site);
     ::twin::matmul_wait(client_.ticket, site);
@@ -57,9 +69,19 @@ class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE,
   template <bool sync = true, bool doPad = false>
   TWIN_API void GetTensorC(const LocalTensor<DstT>& co2Local, std::uint8_t enAtomic = 0, bool enSequentialWrite = false,
                            Site site = Site::here()) {
-    static_assert(in_ub(C_TYPE::pos), "Matmul: GetTensorC into UB needs C of position VECIN or VECCALC");
+    static_assert(in_ub(C_TYPE::pos) || in_l1(C_TYPE::pos),
+                  "Matmul: GetTensorC into a local tensor needs C of position VECIN, VECCALC or TSCM");
     if (enAtomic != 0)
-      ::twin::refuse_call("Matmul: GetTensorC with enAtomic into UB: atomic operations are stores to GM", "0", site);
+      ::twin::refuse_call("Matmul: GetTensorC with enAtomic into local memory: atomic operations are stores to GM", "0",
+                          site);
+    if (in_l1(C_TYPE::pos)) {
+      static_assert(sync || !in_l1(C_TYPE::pos), "Matmul: GetTensorC<false> into TSCM; GetTensorC<true> returns at once");
+      if (!computed(site)) return;
+      ::twin::matmul_fetch(client_, of_its_own_height(), block_, {co2Local.view(), 0, enSequentialWrite, 1}, true, site);
+      ::twin::matmul_wait(client_.ticket, site);
+      fetched_ = block_ + 1;
+      return;
+    }
     if (!sync) {
       const GlobalTensor<DstT> block = GetTensorC<false>(0, true, site);
       to_ub(co2Local, block.view(), fetched_ - 1, enSequentialWrite, false, site);
@@ -100,11 +122,33 @@ class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE,
   }
   template <bool sync = true>
   TWIN_API void IterateAll(const LocalTensor<DstT>& ubCmatrix, std::uint8_t enAtomic = 0, Site site = Site::here()) {
-    static_assert(in_ub(C_TYPE::pos), "Matmul: IterateAll into UB needs C of position VECIN or VECCALC");
+    static_assert(in_ub(C_TYPE::pos) || in_l1(C_TYPE::pos),
+                  "Matmul: IterateAll into a local tensor needs C of position VECIN, VECCALC or TSCM");
     while (Iterate<true>(false, site)) GetTensorC<true>(ubCmatrix, enAtomic, false, site);
   }
 
  private:
+  // C in L1 has the rows of singleCoreM, whatever the whole matrix has.
+  ::twin::MatmulState of_its_own_height() const {
+    ::twin::MatmulState s = s_;
+    s.org_m = s.m;
+    return s;
+  }
+  bool next_block(bool adds, Site site) {
+    if (!::twin::matmul_check(s_, site)) return false;
+    const std::int32_t blocks = ::twin::matmul_blocks_m(s_) * ::twin::matmul_blocks_n(s_);
+    if (next_ >= blocks) {
+      next_ = 0;
+      return false;
+    }
+    if (adds && blocks != 1) {
+      ::twin::refuse_call("Matmul: Iterate with enPartialSum over more than one base block: L0C holds one",
+                          "singleCoreM = baseM and singleCoreN = baseN", site);
+      return false;
+    }
+    block_ = next_++;
+    return true;
+  }
   bool computed(Site site) {
     if (next_ != 0 || block_ >= 0) return true;
     ::twin::refuse_call("Matmul: GetTensorC without an Iterate before it", "while (mm.Iterate()) mm.GetTensorC(c)", site);
@@ -158,19 +202,19 @@ namespace detail {
 inline const TCubeTiling* tiling_pointer(const TCubeTiling* tiling) { return tiling; }
 inline const TCubeTiling* tiling_pointer(const TCubeTiling& tiling) { return &tiling; }
 inline const TCubeTiling* tiling_pointer(std::nullptr_t) { return nullptr; }
-inline void init_matmul(TPipe*) {}
+inline void init_matmul(Site, TPipe*) {}
 template <class Object>
-void init_matmul(TPipe* pipe, Object& object) {
-  object.Init(nullptr, pipe);
+void init_matmul(Site site, TPipe* pipe, Object& object) {
+  object.Init(nullptr, pipe, site);
 }
 template <class Object, class Tiling, class... More>
-void init_matmul(TPipe* pipe, Object& object, Tiling&& tiling, More&&... more) {
-  object.Init(tiling_pointer(tiling), pipe);
-  init_matmul(pipe, more...);
+void init_matmul(Site site, TPipe* pipe, Object& object, Tiling&& tiling, More&&... more) {
+  object.Init(tiling_pointer(tiling), pipe, site);
+  init_matmul(site, pipe, more...);
 }
 template <class Workspace, class... Objects>
 bool register_matmul(bool serve, Site site, TPipe* pipe, const Workspace&, Objects&&... objects) {
-  init_matmul(pipe, objects...);
+  init_matmul(site, pipe, objects...);
   return serve && ::twin::matmul_serve(site);
 }
 }  // namespace detail

@@ -45,14 +45,17 @@ class MatmulSetup {
   }
   static constexpr bool place(TPosition p) { return p == TPosition::GM || in_ub(p); }
   static constexpr bool in_l1(TPosition p) { return p == TPosition::TSCM; }
+  static constexpr bool kCInL0c = C_TYPE::pos == TPosition::CO1;
   static_assert((!in_l1(A_TYPE::pos) || A_TYPE::format == CubeFormat::NZ) &&
                     (!in_l1(B_TYPE::pos) || B_TYPE::format == CubeFormat::NZ),
                 "Matmul: A and B of TSCM are NZ");
-  static_assert(
-      (place(A_TYPE::pos) || in_l1(A_TYPE::pos)) && (place(B_TYPE::pos) || in_l1(B_TYPE::pos)) && place(BIAS_TYPE::pos) &&
-          place(C_TYPE::pos),
-      "Matmul: in the twin matrices lie in GM or, on vector cores, in UB, A and B also in TSCM; bias and C in TSCM "
-      "and CO1 are not covered");
+  static_assert((!in_l1(C_TYPE::pos) && !kCInL0c) || C_TYPE::format == CubeFormat::NZ, "Matmul: C of TSCM and of CO1 is NZ");
+  static_assert(!in_l1(C_TYPE::pos) || !std::is_same<DstT, std::int32_t>::value,
+                "Matmul: C of TSCM is an operand of the next product: float, half, bfloat16_t or int8_t");
+  static_assert((place(A_TYPE::pos) || in_l1(A_TYPE::pos)) && (place(B_TYPE::pos) || in_l1(B_TYPE::pos)) &&
+                    (place(BIAS_TYPE::pos) || in_l1(BIAS_TYPE::pos) || std::is_same<BIAS_TYPE, C_TYPE>::value) &&
+                    (place(C_TYPE::pos) || in_l1(C_TYPE::pos) || kCInL0c),
+                "Matmul: matrices and bias lie in GM, in TSCM or, on vector cores, in UB; C also in CO1");
   static constexpr ::twin::Matrix format_of(CubeFormat f) {
     return f == CubeFormat::NZ         ? ::twin::Matrix::NZ
            : f == CubeFormat::ND_ALIGN ? ::twin::Matrix::NDAlign
@@ -72,13 +75,14 @@ class MatmulSetup {
                 A_TYPE::isTrans,
                 B_TYPE::isTrans,
                 MM_CFG.doMultiDataLoad,
+                kCInL0c,
                 MM_CFG.iterateOrder == IterateOrder::UNDEF ? -1 : static_cast<int>(MM_CFG.iterateOrder)};
     s_.load_a = MM_CB::template load<true>();
     s_.load_b = MM_CB::template load<false>();
   }
-  TWIN_API void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr) {
+  TWIN_API void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, Site site = Site::here()) {
     (void)tpipe;
-    if (client_.object < 0) client_.object = ::twin::matmul_register();
+    if (client_.object < 0) client_.object = ::twin::matmul_register(site);
     const TCubeTiling fixed = static_tiling(MM_CFG);
     if (cubeTiling == nullptr && fixed.baseM == 0) return;
     TCubeTiling& t = s_.tiling = cubeTiling != nullptr ? *cubeTiling : fixed;
@@ -141,7 +145,10 @@ class MatmulSetup {
   TWIN_API void SetBias(const GlobalTensor<BiasT>& biasGlobal) { set(s_.bias, biasGlobal.view(), false); }
   TWIN_API void SetBias(const LocalTensor<BiasT>& inputBias, Site site = Site::here()) {
     set(s_.bias, inputBias.view(), false);
-    stage(s_.bias, 2, 1, s_.n, false, site);
+    if (in_l1(BIAS_TYPE::pos))
+      s_.bias.in_l1 = true;
+    else
+      stage(s_.bias, 2, 1, s_.n, false, site);
   }
   TWIN_API void ClearBias() { s_.bias.set = false; }
   TWIN_API void DisableBias() { ClearBias(); }

@@ -109,6 +109,16 @@ TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, co
       site);
 }
 
+// From UB into a TSCM tensor of a vector core.
+template <class T>
+TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Nd2NzParams& p,
+                       Site site = Site::here()) {
+  ::twin::move_nd2nz(
+      dst.view(), src.view(),
+      {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride},
+      site);
+}
+
 // What DataCopyPad fills with where isPad is false; with isPad the parameters' own value counts.
 template <class T, TPosition pos = TPosition::MAX>
 TWIN_API void SetPadValue(T paddingValue) {

@@ -6,6 +6,20 @@
 
 namespace AscendC {
 
+// The other form of a queue's mask. nd2nz and nz2nd are false in all queues; of the rest only scmBlockGroup has an effect
+// here.
+struct TQueConfig {
+  bool nd2nz = false, nz2nd = false;
+  bool scmBlockGroup = false;  // TSCM: one place for both vector cores
+  std::uint32_t bufferLen = 0, bufferNumber = 0, consumerSize = 0;
+  TPosition consumer[8] = {};
+  bool enableStaticEvtId = false, enableLoopQueue = false;
+};
+namespace detail {
+constexpr bool one_for_both(int mask) { return (mask & 4) != 0; }
+constexpr bool one_for_both(const TQueConfig* config) { return config->scmBlockGroup; }
+}  // namespace detail
+
 class TPipe;
 template <TPosition position, std::uint32_t bufIDSize>
 class TBufPool;
@@ -60,12 +74,16 @@ class TQueBind {
 
  private:
   friend class TPipe;
-  static constexpr TPosition kPosition = src == TPosition::GM ? dst : src;
+  static constexpr TPosition kPosition = src == TPosition::GM || dst == TPosition::TSCM ? dst : src;
   ::twin::Queue* queue_ = nullptr;
 };
 
 template <TPosition position, std::int32_t depth, auto mask = 0>
 class TQue : public TQueBind<position, position, depth, mask> {};
+
+// In L1, for Matmul: of a vector core in that of its cube core.
+template <TPosition pos, std::int32_t depth, auto mask = 0>
+using TSCM = TQueBind<pos, TPosition::TSCM, depth, mask>;
 
 template <TPosition position = TPosition::VECCALC>
 class TBuf {
@@ -116,7 +134,8 @@ class TPipe {
                            Site site = Site::here()) {
     queue.queue_ = ::twin::queue_init(detail::name_of(TQueBind<src, dst, depth, mask>::kPosition),
                                       detail::space_of(TQueBind<src, dst, depth, mask>::kPosition), detail::producer_of(src),
-                                      detail::consumer_of(dst), depth, static_cast<int>(num), bytes, site);
+                                      detail::consumer_of(dst), depth, static_cast<int>(num), bytes, site,
+                                      dst == TPosition::TSCM && detail::one_for_both(mask));
     return true;
   }
   template <TPosition position>

@@ -18,6 +18,7 @@ struct MatmulTypes {
   Matrix a_format = Matrix::ND, b_format = Matrix::ND, c_format = Matrix::ND;
   bool a_may_turn = false, b_may_turn = false;  // isTrans of MatmulType
   bool large_loads = false;                     // MDL: stepM × stepKa base blocks a transfer, instead of one
+  bool c_in_l0c = false;                        // C of CO1
   int order = -1;                               // iterateOrder of MatmulConfig; −1: that of the tiling
   bool integers() const { return a == DType::I8 || a == DType::I4; }
 };
@@ -65,13 +66,15 @@ struct MatmulBlock {
 };
 MatmulBlock matmul_block(const MatmulState& state, std::int32_t index);
 
-int matmul_register();                                   // a new object of this core
+int matmul_register(Site site);                          // a new object of this core
 bool matmul_check(const MatmulState& state, Site site);  // reports what keeps it from working
 // On a cube core of a mix kernel: serves the vector cores of its block until they end. Elsewhere does nothing. Whether it
 // has served.
 bool matmul_serve(Site site);
-// One base block into L0C; accumulate: onto what the last one left there. Then it is fetched.
-void matmul_compute(MatmulClient& client, const MatmulState& state, std::int32_t block, bool accumulate, Site site);
+// One base block into L0C; accumulate: onto what the last one left there. Then it is fetched; with an l0c of the kernel's
+// own it lies there, and is the kernel's.
+void matmul_compute(MatmulClient& client, const MatmulState& state, std::int32_t block, bool accumulate, Site site,
+                    const View* l0c = nullptr);
 void matmul_fetch(MatmulClient& client, const MatmulState& state, std::int32_t block, const MatmulOut& out, bool answer,
                   Site site);
 // All blocks of C. An answer for each block, or one for all.

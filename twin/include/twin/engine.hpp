@@ -102,8 +102,9 @@ std::uint64_t pool_leave(Space space, std::uint64_t end, Site site);
 // What InitBuffer has left of a memory, less what the library keeps for itself.
 View pipe_rest(Space space, Site site);
 // position pairs are given as pipes: who fills a buffer, who reads it. `what` names the queue in reports: "VECIN queue".
+// shared: TSCM that both vector cores of a block have at one place.
 Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, int depth, int num, std::uint64_t bytes,
-                  Site site);
+                  Site site, bool shared = false);
 View queue_alloc(Queue* queue, DType dtype, Site site);
 // ALL: the queue's own pipe. A tensor that DeQue gave may go in once more.
 void queue_enque(Queue* queue, const View& tensor, Site site, Pipe from = Pipe::ALL);

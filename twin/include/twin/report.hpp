@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
   KernelType,
   AtomicOrder,
   Overlap,
+  MatmulFlag,
   SkippedData
 };
 const char* name(Kind kind);
