@@ -60,16 +60,17 @@ void give_memory(Core& core, const Device& device) {
                              {Space::FB, "fb_bytes", CoreKind::AIC}};
   std::size_t total = 0;
   for (const Size& s : kSizes)
-    total += s.kind == core.kind ? 2 * ((static_cast<std::size_t>(device.at(s.key)) + 63) & ~std::size_t{63}) : 0;
-  core.storage.assign(total + 64, 0);
-  auto next = (reinterpret_cast<std::uintptr_t>(core.storage.data()) + 63) & ~std::uintptr_t{63};
+    total += s.kind == core.kind ? 2 * ((static_cast<std::size_t>(device.at(s.key)) + 127) & ~std::size_t{127}) : 0;
+  core.storage.assign(total + 128, 0);
+  // As the memories do on the chip, each begins on a multiple of 128: kernels make numbers of such blocks from addresses.
+  auto next = (reinterpret_cast<std::uintptr_t>(core.storage.data()) + 127) & ~std::uintptr_t{127};
   for (const Size& s : kSizes) {
     Memory& m = core.memory[int(s.space)];
     m.space = s.space;
     m.name = name(s.space);
     if (s.kind != core.kind) continue;
     m.bytes = m.device_bytes = static_cast<std::uint64_t>(device.at(s.key));
-    const std::size_t room = (m.bytes + 63) & ~std::size_t{63};
+    const std::size_t room = (m.bytes + 127) & ~std::size_t{127};
     m.data = reinterpret_cast<std::uint8_t*>(next);
     m.state = m.data + room;
     next += 2 * room;

@@ -88,7 +88,10 @@ void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& 
   const std::uint32_t fractals = bits == 4 ? 4 : bits == 16 ? 1 : 2;
   const std::uint32_t side = std::max(16u, 256 / bits);
   const std::uint32_t c0 = 256 / bits;
-  const auto from = [&](std::uint64_t r) { return (load.first + r * load.src_stride) * fractals * kFractalBytes; };
+  const auto from = [&](std::uint64_t r) {
+    const std::int64_t step = static_cast<std::int64_t>(r * load.src_stride) * (load.backwards ? -1 : 1);
+    return static_cast<std::uint64_t>(load.first + step) * fractals * kFractalBytes;
+  };
   const auto to = [&](std::uint64_t r, std::uint64_t f) {
     return (r * (load.dst_gap + 1) + f * (load.dst_fractal_gap + 1)) * kFractalBytes;
   };

@@ -137,22 +137,9 @@ void matmul_load_row(const View& to, const View& from, std::uint32_t first, std:
 
 void matmul_load_bias(const View& to, const View& l1, std::uint32_t first, std::uint32_t count, Site site) {
   const View from = part_of(l1, std::uint64_t{first} * size_bytes(l1.dtype));
+  if (size_bytes(from.dtype) == 2) return move_to_bias(to, from, {1, std::uint64_t{count} * 2, 0, 0}, site);
   const std::uint64_t bytes = (std::uint64_t{count} * 4 + 63) / 64 * 64;
-  if (size_bytes(from.dtype) == 4) return move_blocks(to, from, {1, bytes, bytes, bytes}, site);
-  TWIN_HOLD_BACK(Pipe::MTE1, { matmul_load_bias(to, l1, first, count, site); })
-  Instruction i(Pipe::MTE1, "DataCopy (half to float)", site);
-  i.read(from, 0, std::uint64_t{count} * 2);
-  i.write(to, 0, bytes);
-  i.move(Path::L1ToBt, bytes);
-  if (!i.issue()) return;
-  States ds(i, to), ss(i, from);
-  for (std::uint64_t e = 0; e < count; ++e) {
-    std::uint16_t bits;
-    std::memcpy(&bits, i.bytes(from) + e * 2, 2);
-    const float value = from.dtype == DType::F16 ? half_to_float(bits) : bfloat_to_float(bits);
-    std::memcpy(i.bytes(to) + e * 4, &value, 4);
-    ds.set(e * 4, 4, ss.of(e * 2, 2));
-  }
+  move_blocks(to, from, {1, bytes, bytes, bytes}, site);
 }
 
 }  // namespace twin

@@ -116,7 +116,7 @@ void begin_kernel(GM_ADDR a, GM_ADDR bias, GM_ADDR out, int begin) {
   order<HardEvent::MTE2_MTE1>();
   LoadData(a2, a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
   LoadData(b2, a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
-  DataCopy(table, bias1, DataCopyParams(1, 2, 0, 0));
+  DataCopy(table, bias1, DataCopyParams(1, 1, 0, 0));  // 64 bytes
   order<HardEvent::MTE1_M>();
   MmadParams p(16, 16, kC0, false);
   if (begin == kBias) {

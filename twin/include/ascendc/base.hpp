@@ -101,7 +101,18 @@ enum class DcciDst : std::uint8_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, 
 enum class MemDsbT : std::uint8_t { ALL, DDR, UB, SEQ };
 enum class GatherMaskMode : std::uint8_t { VERSION_V1, VERSION_V2 };
 enum class CO2Layout : std::uint8_t { NZ, ROW_MAJOR };
-enum QuantMode_t { NoQuant, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8_PRE, VQF322B8_PRE, REQ8, VREQ8 };
+// With the numbers that the instruction has (the page of copy_matrix_cc_to_gm): kernels pass them as such.
+enum QuantMode_t {
+  NoQuant = 0,
+  F322F16 = 1,
+  VREQ8 = 8,
+  REQ8 = 9,
+  VDEQF16 = 10,
+  DEQF16 = 11,
+  F322BF16 = 16,
+  VQF322B8_PRE = 23,
+  QF322B8_PRE = 24
+};
 
 constexpr std::int32_t MASK_PLACEHOLDER = -1;
 inline std::uint64_t MASK_PLACEHOLDER_LIST[2] = {~0ull, ~0ull};

@@ -59,11 +59,23 @@ struct DataCopyCO12DstParams {
 };
 
 namespace detail {
-inline void quantise(::twin::FixpipeCall& c, QuantMode_t mode) {
+// Whether the mode is one of this chip's that the twin has; the instruction has others, for float16 in L0C and 4 bits.
+inline bool quantise(::twin::FixpipeCall& c, std::uint64_t mode) {
   using Q = ::twin::Quant;
-  constexpr Q kQuant[] = {Q::None, Q::F16, Q::BF16, Q::Dequant, Q::Dequant, Q::ToByte, Q::ToByte, Q::Requant, Q::Requant};
-  c.quant = kQuant[mode];
-  c.a_scale_a_column = mode == VDEQF16 || mode == VQF322B8_PRE || mode == VREQ8;
+  constexpr struct {
+    QuantMode_t mode;
+    Q quant;
+    bool a_scale_a_column;
+  } kModes[] = {{NoQuant, Q::None, false},   {F322F16, Q::F16, false},        {F322BF16, Q::BF16, false},
+                {DEQF16, Q::Dequant, false}, {VDEQF16, Q::Dequant, true},     {REQ8, Q::Requant, false},
+                {VREQ8, Q::Requant, true},   {QF322B8_PRE, Q::ToByte, false}, {VQF322B8_PRE, Q::ToByte, true}};
+  for (const auto& known : kModes) {
+    if (known.mode != mode) continue;
+    c.quant = known.quant;
+    c.a_scale_a_column = known.a_scale_a_column;
+    return true;
+  }
+  return c.mode_fits = false;
 }
 template <class S>
 ::twin::FixpipeCall fixpipe(::twin::View dst, const LocalTensor<S>& src, bool row_major, const FixpipeParamsV220& p) {
@@ -76,7 +88,7 @@ template <class S>
   c.channel_split = p.isChannelSplit;
   c.unit_flag = p.unitFlag;
   c.scale = p.deqScalar;
-  quantise(c, p.quantPre);
+  c.mode_fits = quantise(c, p.quantPre);
   if (c.a_scale_a_column) {  // the tensor of SetFixPipeConfig, unless the call brings one
     c.mode_fits = ::twin::fixpipe_registers().scales_given;
     c.scales = ::twin::fixpipe_registers().scales;
@@ -102,8 +114,8 @@ void copy_out(::twin::View dst, const LocalTensor<S>& src, const DataCopyCO12Dst
   c.scales = r.scales;
   if (p.nz2ndEn)
     c.matrices = r.matrices, c.src_matrix_stride = r.src_matrix_stride, c.dst_matrix_stride = r.dst_matrix_stride;
-  quantise(c, p.quantPre);
-  c.mode_fits = p.reluPre <= 1 && p.clipReluPre == 0 && p.eltWiseOp == 0 && (!c.a_scale_a_column || r.scales_given);
+  c.mode_fits = quantise(c, p.quantPre) && p.reluPre <= 1 && p.clipReluPre == 0 && p.eltWiseOp == 0 &&
+                (!c.a_scale_a_column || r.scales_given);
   ::twin::cube_fixpipe(c, site);
 }
 }  // namespace detail

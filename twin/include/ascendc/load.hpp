@@ -114,8 +114,8 @@ TWIN_API void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>& src, co
 template <class T>
 TWIN_API void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LoadData2dTransposeParams& p,
                                     Site site = Site::here()) {
-  ::twin::cube_load_transpose(dst.view(), src.view(), {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.dstFracGap},
-                              site);
+  ::twin::cube_load_transpose(dst.view(), src.view(),
+                              {p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, p.dstFracGap, p.addrMode != 0}, site);
 }
 template <class T>
 TWIN_API void InitConstValue(const LocalTensor<T>& dst, const InitConstValueParams<T>& p, Site site = Site::here()) {

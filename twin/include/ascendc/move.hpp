@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ascendc/tensor.hpp"
+#include "twin/calls_cube.hpp"
 
 namespace AscendC {
 
@@ -63,6 +64,12 @@ inline ::twin::Blocks plain(const DataCopyParams& p) {
   const std::uint64_t length = std::uint64_t{p.blockLen} * 32;
   return {p.blockCount, length, length + std::uint64_t{p.srcStride} * 32, length + std::uint64_t{p.dstStride} * 32};
 }
+// Between local memories: lengths and the destination's gaps count 64 bytes into C2, 128 into C2PIPE2GM.
+inline ::twin::Blocks between(::twin::Space dst, const DataCopyParams& p) {
+  const std::uint64_t unit = dst == ::twin::Space::BT ? 64 : dst == ::twin::Space::FB ? 128 : 32;
+  const std::uint64_t length = p.blockLen * unit;
+  return {p.blockCount, length, length + std::uint64_t{p.srcStride} * 32, length + p.dstStride * unit};
+}
 template <class T>
 std::uint64_t padding_bits(T value) {
   return bits_of(value);
@@ -98,7 +105,11 @@ TWIN_API void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src, co
 template <class T, class U>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& p,
                        Site site = Site::here()) {
-  ::twin::move_blocks(dst.view(), src.view(), detail::plain(p), site);
+  ::twin::Blocks blocks = detail::between(dst.view().space, p);
+  if (dst.view().space != ::twin::Space::BT || sizeof(T) != 2 * sizeof(U))
+    return ::twin::move_blocks(dst.view(), src.view(), blocks, site);
+  blocks.dst_step += blocks.bytes;  // it becomes float on the way
+  ::twin::move_to_bias(dst.view(), src.view(), blocks, site);
 }
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p,

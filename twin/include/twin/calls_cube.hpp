@@ -13,10 +13,14 @@ struct Load2d {
 void cube_load_2d(const View& dst, const View& src, const Load2d& load, Site site);
 struct LoadTranspose {
   std::uint32_t first, repeats, src_stride, dst_gap, dst_fractal_gap;
+  bool backwards = false;
 };
 void cube_load_transpose(const View& dst, const View& src, const LoadTranspose& load, Site site);
 void cube_fill(const View& dst, std::uint32_t repeats, std::uint32_t blocks, std::uint32_t gap_blocks, std::uint64_t value,
                Site site);
+
+// half and bfloat16 in L1 become float in the BiasTable; bytes and steps of the source, dst_step of the destination.
+void move_to_bias(const View& dst, const View& src, const Blocks& blocks, Site site);
 
 struct MmadCall {
   View c, a, b, bias;
