@@ -10,7 +10,8 @@ INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("constants.hpp", "Helpers that no page lists"), ("tensor.hpp", "Tensors"), ("tensor_list.hpp", "Lists of tensors in GM"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
           ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"), ("fixpipe_params.hpp", "Out of L0C, with the older parameters"),
-          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("pad.hpp", "Library: padding"), ("transpose.hpp", "Library: transposes"), ("fill.hpp", "Library: one value into GM"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`): block by block"), ("matmul_whole.hpp", "Matmul: whole products and batches"), ("matmul_setup.hpp", "Matmul: tiling, shapes, operands"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)"), ("raw_cube.hpp", "The compiler's own names of the cube core (global)")]
+          ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("pad.hpp", "Library: padding"), ("transpose.hpp", "Library: transposes"), ("fill.hpp", "Library: one value into GM"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`): block by block"), ("matmul_whole.hpp", "Matmul: whole products and batches"), ("matmul_setup.hpp", "Matmul: tiling, shapes, operands"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("raw.hpp", "The compiler's own names (global)"), ("raw_cube.hpp", "The compiler's own names of the cube core (global)"),
+          ("raw_vector.hpp", "The compiler's own names of reductions, conversions, comparisons (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
 
 
@@ -24,6 +25,11 @@ def functions(text):
         forms = len(re.findall(r"TWIN_API", body))
         for name in re.findall(rf"^{macro}\((\w+)", text, re.M):
             counts[name] = counts.get(name, 0) + forms
+    for macro, body in re.findall(r"#define (TWIN_\w+)\(suffix[^)]*\)((?:.*\\\n)+.*)", text):
+        for stem in re.findall(r"TWIN_API \w+ (\w+)##suffix\(", body):
+            counts.update({stem + use: 1 for use in re.findall(rf"^{macro}\((\w+)", text, re.M)})
+    for name in re.findall(r"^TWIN_RAW_ROUNDED\((\w+)", text, re.M):
+        counts[name + "(r|a|f|c|z)"] = 1
     return counts
 
 
