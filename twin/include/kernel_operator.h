@@ -31,5 +31,6 @@
 #include "ascendc/system.hpp"
 #include "ascendc/tensor_list.hpp"
 #include "ascendc/tiling.hpp"
+#include "ascendc/trans_data.hpp"
 #include "ascendc/transpose.hpp"
 #include "ascendc/unqualified.hpp"

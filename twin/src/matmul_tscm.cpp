@@ -49,7 +49,7 @@ View tscm_for_cube(const View& tensor, Site site) {
   const Buffer* const b = v.buffer && v.buffer < c.buffers.size() ? &c.buffers[v.buffer] : nullptr;
   Finding f{Kind::UseAfterFree, "", to_string(site), "", c.label()};
   if (!b) {
-    f.kind = Kind::Limit;
+    f.kind = Kind::KernelType;
     f.what = "a tensor in L1 on a vector core that is not from a TSCM queue: only those lie in the L1 of its cube core";
     f.fix = "TSCM<TPosition::GM, 1> queue, InitBuffer, AllocTensor";
   } else if (b->state == Buffer::Idle || b->generation != v.generation) {

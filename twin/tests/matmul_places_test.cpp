@@ -402,7 +402,7 @@ TEST(MatmulPlaces, SaysWhatIsWrongWithTscm) {
   run(twin::launcher<Kernel, misuse<Wrong::Freed>>(1));
   expect_found(twin::Kind::UseAfterFree, "TSCM that FreeTensor has given back");
   run(twin::launcher<Kernel, misuse<Wrong::Elsewhere>>(1));
-  expect_found(twin::Kind::Limit, "not from a TSCM queue");
+  expect_found(twin::Kind::KernelType, "not from a TSCM queue");
   run(twin::launcher<Kernel, misuse<Wrong::TooLarge>>(1));
   expect_found(twin::Kind::Capacity, "TSCM queues of the vector cores would hold 614400 bytes");
 }

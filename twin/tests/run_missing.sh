@@ -27,7 +27,7 @@ KERNEL
 
 refuses 'AscendQuant<bfloat16_t>(LocalTensor<int8_t>(), LocalTensor<bfloat16_t>(), 1.0f, 0.0f);' 'AscendQuant takes half and float on the 910B'
 refuses 'Hccl<> hccl; (void)hccl;' 'AscendC::Hccl is not covered by the twin yet'
-refuses 'TransData(a, b);' 'AscendC::TransData is not covered by the twin yet'
+refuses 'PhiloxRandom(a, b);' 'AscendC::PhiloxRandom is not covered by the twin yet'
 refuses 'CubeResGroupHandle<int> group; (void)group;' 'AscendC::CubeResGroupHandle is not covered by the twin yet'
 refuses 'ConfusionTranspose(LocalTensor<int8_t>(), LocalTensor<int8_t>(), TransposeType::TRANSPOSE_ND2ND_ONLY, ConfusionTransposeTiling());' 'ConfusionTranspose takes elements of 16 and 32 bits'
 refuses 'MrgSort4(a, b);' 'AscendC::MrgSort4 does not exist on the 910B'
