@@ -19,6 +19,7 @@
 #include "ascendc/pad.hpp"
 #include "ascendc/pool.hpp"
 #include "ascendc/quant.hpp"
+#include "ascendc/hccl.hpp"
 #include "ascendc/raw.hpp"
 #include "ascendc/raw_cube.hpp"
 #include "ascendc/raw_vector.hpp"

@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const t = data.timing;
 const byId = (id) => document.getElementById(id);
-const colours = ["#7f8794", "#2f81f7", "#c2571a", "#8a63d2", "#1f9254", "#0f8f9c", "#b08800"];  // by lane
+const colours = ["#7f8794", "#2f81f7", "#c2571a", "#8a63d2", "#1f9254", "#0f8f9c", "#b08800", "#c43d7a"];  // by lane
 const pipeLane = { S: 0, V: 1, M: 2, MTE1: 3, MTE2: 4, MTE3: 5, FIX: 6 };
 const escapeHtml = (s) => s.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }[c]));
 const shortLine = (line) => line.slice(line.lastIndexOf("/") + 1);

@@ -20,6 +20,7 @@ std::string chrome_trace(const Timeline& t) {
                   comma, place, t.launched->cores[place]->label().c_str());
     comma = ",\n";
     for (int p = 0; p < kPipes; ++p) {
+      if (Pipe(p) == Pipe::HCCL && t.launched->hccl.empty()) continue;
       out += format(",\n{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %zu, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
                     place, p, lane_name(Pipe(p)));
       out += format(

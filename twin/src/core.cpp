@@ -14,6 +14,8 @@ bool compiler_orders(Pipe from, Pipe to) {
 }
 
 std::string how_to_order(const Core& core, const Event& old, Pipe pipe) {
+  if (old.pipe == Pipe::HCCL) return "Wait for the task first";
+  if (pipe == Pipe::HCCL) return "PipeBarrier<PIPE_ALL>(), or SyncAll where other cores take part, before Commit";
   if (old.core != core.index) {
     return "order the two cores: CrossCoreSetFlag after the one and CrossCoreWaitFlag before the other, or SyncAll between "
            "them";
@@ -72,7 +74,7 @@ void Core::barrier(Pipe pipe, std::uint32_t site) {
   if (pipe == Pipe::ALL) {
     stop(site);  // it waits for every pipe, so a pipe that stands stops the core
     Clock all;
-    for (int p = 0; p < kPipes; ++p) all.join_with(completed(Pipe(p)));
+    for (int p = 0; p < kPipes; ++p) all.join_with(Pipe(p) == Pipe::HCCL ? clock[p] : completed(Pipe(p)));
     clock.fill(all);
   } else {
     if (stands(pipe)) return hold_back(pipe, [this, pipe, site] { barrier(pipe, site); });

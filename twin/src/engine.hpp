@@ -109,6 +109,7 @@ struct CrossSets {  // of one flag by one core
 };
 
 struct MatmulCore;  // matmul.hpp
+struct HcclGroup;   // hccl.hpp
 
 class Core {
  public:
@@ -250,6 +251,7 @@ void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, c
 void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
 Clock as_foreign(const Core& core, const Clock& known);                                          // as other cores learn it
 void learn_from_other(Core& core, const Clock& known, std::uint32_t token, std::uint32_t site);  // after a cross-core wait
+CrossFlag::Delivery send_from(Pipe pipe, Site site);  // a message of this core, behind what the pipe has been given
 
 std::string event_name(Pipe from, Pipe to);  // "MTE2_V"
 

@@ -199,7 +199,8 @@ std::string html_report(const Timeline& t, const Timing& timing) {
   for (std::size_t place = 0; place < t.places(); ++place)
     cores += (cores.size() > 1 ? "," : "") + json_string(t.launched->cores[place]->label());
   std::string lane_names = "[";
-  for (int p = 0; p < kPipes; ++p) lane_names += (p ? "," : "") + json_string(lane_name(Pipe(p)));
+  const int lanes_here = t.launched->hccl.empty() ? int(Pipe::HCCL) : kPipes;
+  for (int p = 0; p < lanes_here; ++p) lane_names += (p ? "," : "") + json_string(lane_name(Pipe(p)));
   std::string data = "{\"timing\":" + to_json(timing) + ",\n\"cores\":" + cores + "],\n\"lane_names\":" + lane_names +
                      "],\n\"names\":" + names.json() + ",\n\"lines\":" + lines.json() + ",\n\"lanes\":" + lanes +
                      ",\n\"path\":" + path_json(t) + ",\n\"source\":" + source_json(timing) + "}";

@@ -19,6 +19,7 @@ void check_flags_at_end(Core& core);
 void check_cross_flags_at_end(Core& core);
 void check_queues_at_end(Core& core);
 void check_matmul_at_end(Core& core);
+void check_hccl_at_end();
 bool matmul_serves(const Core& core);
 
 namespace {
@@ -190,6 +191,7 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
     check_matmul_at_end(*core);
   }
   current = nullptr;
+  check_hccl_at_end();
 }
 
 // The same launch with other values in place of those that the timing-only mode has skipped: it must not matter.

@@ -31,20 +31,6 @@ Finding finding(Kind kind, const std::string& what, Site site, const std::string
   return {kind, what, to_string(site), "", core().label(), "", "", "", fix};
 }
 
-CrossFlag::Delivery sent_by(Pipe pipe, Site site) {
-  Core& c = core();
-  c.need(pipe, site);
-  Launched& l = launched();
-  Record r;
-  r.step = Step::CrossSet;
-  r.pipe = pipe;
-  r.site = site_id(site);
-  r.token = ++l.cross_tokens;
-  l.cross_token_sets[r.token] = 1;
-  c.append(r);
-  return {as_foreign(c, c.completed(pipe)), r.token, r.site};
-}
-
 void post(MatmulMessage message) {
   TWIN_HOLD_BACK(Pipe::MTE3, { post(message); })
   Core& c = core();
@@ -55,7 +41,7 @@ void post(MatmulMessage message) {
     return;
   }
   message.sub = c.sub;
-  message.sent = sent_by(Pipe::MTE3, message.site);
+  message.sent = send_from(Pipe::MTE3, message.site);
   matmul_of(*cube).inbox.push_back(std::move(message));
 }
 
@@ -105,7 +91,7 @@ MatmulState one_of(const MatmulState& state, const MatmulBatch& batch, std::uint
 
 // To the vector core that asked: by FIX, or of a copy by MTE2.
 void answer(const MatmulMessage& m, std::uint32_t ticket) {
-  const CrossFlag::Delivery done = sent_by(m.what == MatmulMessage::Copy ? Pipe::MTE2 : Pipe::FIX, m.site);
+  const CrossFlag::Delivery done = send_from(m.what == MatmulMessage::Copy ? Pipe::MTE2 : Pipe::FIX, m.site);
   for (auto& other : launched().cores) {
     if (other->kind == CoreKind::AIV && other->block == core().block && other->sub == m.sub)
       matmul_of(*other).answers[ticket] = done;

@@ -256,11 +256,11 @@ const Site& site_of(std::uint32_t id) { return sites().list[id]; }
 std::string to_string(const Site& site) { return site.line ? format("%s:%u", site.file, site.line) : "(launch)"; }
 
 const char* name(Pipe pipe) {
-  constexpr const char* kNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+  constexpr const char* kNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "HCCL", "ALL"};
   return kNames[static_cast<int>(pipe)];
 }
 const char* lane_name(Pipe pipe) {
-  constexpr const char* kNames[] = {"SCALAR", "VECTOR", "CUBE", "MTE1", "MTE2", "MTE3", "FIXP", "ALL"};
+  constexpr const char* kNames[] = {"SCALAR", "VECTOR", "CUBE", "MTE1", "MTE2", "MTE3", "FIXP", "HCCL", "ALL"};
   return kNames[static_cast<int>(pipe)];
 }
 const char* name(Space space) {

@@ -191,9 +191,11 @@ bool Simulation::scalar_record(int c, const Record& r) {
     }
     case Step::Barrier:  // of all pipes
       for (const PipeState& pipe : s.pipes) {
-        if (!pipe.queue.empty() || pipe.transferring) return false;
+        if (&pipe != &s.pipes[int(Pipe::HCCL)] && (!pipe.queue.empty() || pipe.transferring)) return false;
       }
-      for (const PipeState& pipe : s.pipes) wait_for(&s.scalar, pipe.done, s.next);
+      for (const PipeState& pipe : s.pipes) {
+        if (&pipe != &s.pipes[int(Pipe::HCCL)]) wait_for(&s.scalar, pipe.done, s.next);
+      }
       break;
     case Step::Wait:
       if (s.tokens[r.token].time == kUnknown) return false;

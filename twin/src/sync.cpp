@@ -60,6 +60,20 @@ void learn_from_other(Core& c, const Clock& brought, std::uint32_t token, std::u
   c.append(r);
 }
 
+CrossFlag::Delivery send_from(Pipe pipe, Site site) {
+  Core& c = core();
+  c.need(pipe, site);
+  Launched& l = launched();
+  Record r;
+  r.step = Step::CrossSet;
+  r.pipe = pipe;
+  r.site = site_id(site);
+  r.token = ++l.cross_tokens;
+  l.cross_token_sets[r.token] = 1;
+  c.append(r);
+  return {as_foreign(c, c.completed(pipe)), r.token, r.site};
+}
+
 namespace {
 
 void set(int mode, Pipe pipe, int id, Site site) {

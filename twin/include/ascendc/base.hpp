@@ -20,7 +20,7 @@
 using GM_ADDR = __gm__ std::uint8_t*;
 using float32_t = float;
 
-enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
+enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL = 8 };
 enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 
 namespace AscendC {
@@ -136,12 +136,12 @@ constexpr int g_coreType = AIV;
 #define ASCEND_IS_AIC constexpr(false)
 #define ASCEND_IS_AIV constexpr(true)
 #else
-struct CoreType {
+struct RunningCoreKind {
   operator int() const {
     return ::twin::core_kind() == ::twin::CoreKind::AIC ? AIC : AIV;
   }  // NOLINT: compared with AIC and AIV
 };
-inline constexpr CoreType g_coreType{};
+inline constexpr RunningCoreKind g_coreType{};
 #define ASCEND_IS_AIC (::AscendC::g_coreType == ::AscendC::AIC)
 #define ASCEND_IS_AIV (::AscendC::g_coreType == ::AscendC::AIV)
 #endif

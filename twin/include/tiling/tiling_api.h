@@ -7,3 +7,4 @@
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling/quant_tiling.hpp"
 #include "tiling/transpose_tiling.hpp"
+#include "tiling/hccl_tiling.hpp"

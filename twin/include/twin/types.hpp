@@ -11,8 +11,9 @@
 namespace twin {
 
 // In the order of the lanes that a profiler shows. ALL only names a barrier.
-enum class Pipe : std::uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
-inline constexpr int kPipes = 7;
+// HCCL: what communicates beside a core. No flag and no barrier knows it.
+enum class Pipe : std::uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, HCCL, ALL };
+inline constexpr int kPipes = 8;
 const char* name(Pipe pipe);
 const char* lane_name(Pipe pipe);  // as the vendor's profiler calls it
 
