@@ -75,6 +75,8 @@ std::vector<std::string> Unit::own_library_names() const {
                                                  "B16_DATA_NUM_PER_REPEAT",
                                                  "B32_DATA_NUM_PER_REPEAT",
                                                  "AdjustSoftMaxRes",
+                                                 "BroadCast",
+                                                 "Arange",
                                                  "CoreType",
                                                  "TransData",
                                                  "Stride",

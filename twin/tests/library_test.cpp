@@ -181,6 +181,38 @@ TEST(Library, XorAndRamps) {
       [](const LocalTensor<std::int32_t>& d, const LocalTensor<std::int32_t>&, const LocalTensor<std::int32_t>&,
          LocalTensor<std::uint8_t>&) { ArithProgression(d, 5, -3, kN); });
   for (int k = 0; k < 256; ++k) ASSERT_EQ(ramp[k], k < kN ? 5 - 3 * k : -7);
+  EXPECT_EQ(ramp,
+            run<std::int32_t>(zeros, zeros,
+                              [](const LocalTensor<std::int32_t>& d, const LocalTensor<std::int32_t>&,
+                                 const LocalTensor<std::int32_t>&, LocalTensor<std::uint8_t>&) { Arange(d, 5, -3, kN); }));
+}
+// With a number of terms Exp is the library's; with isSetMask, or nothing, it is the instruction.
+template <class T>
+void check_exp() {
+  const auto a = values<T>(9, -4, 4);
+  const auto with = run<T>(
+      a, a, [](const LocalTensor<T>& d, const LocalTensor<T>& x, const LocalTensor<T>&, LocalTensor<std::uint8_t>& s) {
+        Exp<T, 15, false>(d, x, s, kN);
+      });
+  constexpr std::uint8_t kTerms = 1;
+  const auto without =
+      run<T>(a, a, [](const LocalTensor<T>& d, const LocalTensor<T>& x, const LocalTensor<T>&, LocalTensor<std::uint8_t>&) {
+        Exp<T, kTerms>(d, x, std::uint32_t{kN});
+      });
+  const auto instruction =
+      run<T>(a, a, [](const LocalTensor<T>& d, const LocalTensor<T>& x, const LocalTensor<T>&, LocalTensor<std::uint8_t>&) {
+        Exp<T, true>(d, x, kN);
+      });
+  for (int k = 0; k < kN; ++k) {
+    ASSERT_EQ(float(with[k]), float(T(static_cast<float>(std::exp(static_cast<double>(a[k]))))));
+    ASSERT_EQ(float(without[k]), float(with[k]));
+    ASSERT_NEAR(float(instruction[k]), float(with[k]), 0.002 * float(with[k]));
+  }
+  EXPECT_EQ(float(with[kN]), -7);
+}
+TEST(Library, ExpWithTerms) {
+  check_exp<float>();
+  check_exp<half>();
 }
 
 // ---- matrices ----

@@ -55,4 +55,18 @@ names=$(grep -rhoP '#ifndef TWIN_OWN_\K\w+' "$(dirname "$0")/../include/ascendc"
   echo '}'
 } > "$dir/own.asc"
 "$twincc" --device-check=off -c "$dir/own.asc" -o "$dir/own.o" || { echo "a class of a kernel's own met the library"; exit 1; }
+
+# The vendor's headers of single functions and parts: each one is there, and brings what its name says.
+include=$(dirname "$0")/../include
+(cd "$include" && find lib adv_api basic_api -name '*.h' | sort | sed 's/.*/#include "&"/') > "$dir/headers.asc"
+cat >> "$dir/headers.asc" <<'KERNEL'
+extern "C" __global__ __aicore__ void headers(GM_ADDR x) {
+  (void)x;
+  AscendC::LocalTensor<float> a;
+  AscendC::Exp<float, 15, false>(a, a, 64u);
+}
+KERNEL
+"$twincc" --device-check=off -c "$dir/headers.asc" -o "$dir/headers.o" || { echo "a header of the vendor's does not compile"; exit 1; }
+diff <(cd "$include/lib" && find . -mindepth 2 -name '*.h' | sort) <(cd "$include/adv_api" && find . -name '*.h' | sort) ||
+  { echo "lib/ and adv_api/ differ"; exit 1; }
 echo "every missing name was named, and $(echo "$names" | wc -l) names may be a kernel's own"

@@ -278,5 +278,41 @@ TWIN_API void ArithProgression(const LocalTensor<T>& dst, const T firstValue, co
   Adds(dst, dst, firstValue, count, site);
   ::twin::pipe_barrier(::twin::Pipe::V, site);
 }
+#ifndef TWIN_OWN_Arange
+// Its newer name.
+template <class T>
+TWIN_API void Arange(const LocalTensor<T>& dst, const T firstValue, const T diffValue, const std::int32_t count,
+                     Site site = Site::here()) {
+  ArithProgression(dst, firstValue, diffValue, count, site);
+}
+#endif
+
+// The library's Exp: with a number of Taylor terms where the instruction has isSetMask. Computed in double and rounded once,
+// like every function of the library; the terms are only cost.
+namespace detail {
+inline double value_of_library_exp(const double* x, double) { return std::exp(x[0]); }
+template <class T, class Level>
+void library_exp(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Scratch* work, Level level, std::uint32_t count,
+                 Site site) {
+  static_assert(std::is_same<T, half>::value || std::is_same<T, float>::value, "Exp takes half and float");
+  const int passes = level == 0 ? 1 : 4 + 2 * static_cast<int>(level);
+  ::twin::library_map(
+      {"Exp", dst.view(), {src.view()}, 1, work ? &work->view() : nullptr, count, passes, 0, value_of_library_exp}, site);
+}
+template <auto kLevel>
+inline constexpr bool kTerms = !std::is_same<std::remove_cv_t<decltype(kLevel)>, bool>::value;
+}  // namespace detail
+template <class T, auto taylorExpandLevel, bool isReuseSource = false,
+          std::enable_if_t<detail::kTerms<taylorExpandLevel>, bool> = true>
+TWIN_API void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src, const LocalTensor<std::uint8_t>& sharedTmpBuffer,
+                  const std::uint32_t calCount, Site site = Site::here()) {
+  detail::library_exp(dst, src, &sharedTmpBuffer, taylorExpandLevel, calCount, site);
+}
+template <class T, auto taylorExpandLevel, bool isReuseSource = false,
+          std::enable_if_t<detail::kTerms<taylorExpandLevel>, bool> = true>
+TWIN_API void Exp(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::uint32_t calCount,
+                  Site site = Site::here()) {
+  detail::library_exp(dst, src, nullptr, taylorExpandLevel, calCount, site);
+}
 
 }  // namespace AscendC

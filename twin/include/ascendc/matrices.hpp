@@ -22,7 +22,9 @@ namespace AscendC {
     ::twin::library_broadcast(dst.view(), src.view(), nullptr, dstShape, srcShape, dim, site);                          \
   }
 TWIN_BROADCAST(Broadcast)
+#ifndef TWIN_OWN_BroadCast
 TWIN_BROADCAST(BroadCast)
+#endif
 #undef TWIN_BROADCAST
 
 // ---- reductions of matrices: of rows (AR) or of columns (RA); rows of rowLength elements, padded to 32 bytes ----
