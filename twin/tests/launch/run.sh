@@ -24,9 +24,10 @@ refuses "<lib/no_such_part.h> of the vendor is not in the twin" "
 refuses "Matmul: A and B are half, bfloat16_t, float, int8_t or int4b_t" "} 
 #include \"lib/matmul_intf.h\"
 void f() { using I = matmul::MatmulType<AscendC::TPosition::GM, CubeFormat::ND, int32_t>; matmul::Matmul<I, I, I> m;"
-refuses "TSCM and CO1 are not covered" "} 
+refuses "Matmul: with C of CO1 the kernel gives Iterate the tensor for its block" "} 
 #include \"lib/matmul_intf.h\"
-void f() { using H = matmul::MatmulType<AscendC::TPosition::TSCM, CubeFormat::NZ, half>; matmul::Matmul<H, H, H> m;"
+void f() { using H = matmul::MatmulType<AscendC::TPosition::TSCM, CubeFormat::NZ, half>;
+using C = matmul::MatmulType<AscendC::TPosition::CO1, CubeFormat::NZ, float>; matmul::Matmul<H, H, C> m; m.Iterate();"
 
 # Host and kernel compiled apart: the header that neither command can make in full still launches, and complaints name the kernel.
 "$1" --device-check=off -c "$here/kernel.cpp" -o "$2/kernel.o"
