@@ -4,6 +4,7 @@
 
 #define TWIN_KERNEL_HEADERS 1  // for twin_hint.h
 
+#include "ascendc/aipp.hpp"
 #include "ascendc/compare.hpp"
 #include "ascendc/constants.hpp"
 #include "ascendc/debug.hpp"

@@ -94,6 +94,7 @@ struct SkippedRead {
   std::uint8_t state;
 };
 
+struct Aipp;  // twin/calls_aipp.hpp
 struct CubeRegisters {
   std::uint32_t image_height = 0, image_width = 0;  // SetFmatrix
   std::uint8_t pads[4] = {};                        // left, right, top, bottom
@@ -101,6 +102,7 @@ struct CubeRegisters {
   bool hf32 = false, hf32_toward_zero = false;
   std::vector<std::uint8_t> sparse_index;  // two bits a byte of L0B, once LoadDataWithSparse has run
   FixpipeRegisters fixpipe;
+  std::shared_ptr<const Aipp> aipp;  // SetAippFunctions
 };
 
 struct CrossSets {  // of one flag by one core

@@ -30,6 +30,8 @@ refuses 'Hccl<> hccl; hccl.BatchWrite(x, 1);' 'BatchWrite writes to other chips,
 refuses 'PhiloxRandom(a, b);' 'AscendC::PhiloxRandom is not covered by the twin yet'
 refuses 'CubeResGroupHandle<int> group; (void)group;' 'AscendC::CubeResGroupHandle is not covered by the twin yet'
 refuses 'ConfusionTranspose(LocalTensor<int8_t>(), LocalTensor<int8_t>(), TransposeType::TRANSPOSE_ND2ND_ONLY, ConfusionTransposeTiling());' 'ConfusionTranspose takes elements of 16 and 32 bits'
+refuses 'GetWorkSpace(a);' 'AscendC::GetWorkSpace does not exist on the 910B: GetUserWorkspace and GetSysWorkSpacePtr'
+refuses 'SetAippFunctions(GlobalTensor<uint8_t>(), AippInputFormat::RGB888_U8, AippParams<uint8_t>());' 'int8_t and half come out on the 910B'
 refuses 'MrgSort4(a, b);' 'AscendC::MrgSort4 does not exist on the 910B'
 refuses 'And(a, a, b, 64);' 'And does not take these element types on the 910B'
 

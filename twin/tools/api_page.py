@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "twin" / "include"
 GROUPS = [("base.hpp", "System, masks, helpers"), ("constants.hpp", "Helpers that no page lists"), ("tensor.hpp", "Tensors"), ("tensor_list.hpp", "Lists of tensors in GM"), ("pipe.hpp", "TPipe, queues, buffers"), ("sync.hpp", "Order, cache, atomics"),
           ("pool.hpp", "Pools and allocators"), ("system.hpp", "Scalar unit"), ("debug.hpp", "Debugging"), ("move.hpp", "Moves"), ("slices.hpp", "Moves of slices"), ("vector.hpp", "Vector, other than elementwise"), ("reduce.hpp", "Reductions"), ("compare.hpp", "Compare and select"), ("fused.hpp", "Compute and convert"), ("rearrange.hpp", "Gathers, transposes, index ramps"),
-          ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"), ("fixpipe_params.hpp", "Out of L0C, with the older parameters"),
+          ("sort.hpp", "Sorting"), ("load.hpp", "LoadData"), ("aipp.hpp", "Images into L1"), ("cube.hpp", "Cube"), ("fixpipe.hpp", "Out of L0C"), ("fixpipe_params.hpp", "Out of L0C, with the older parameters"),
           ("library.hpp", "Library: more mathematics and activations"), ("matrices.hpp", "Library: matrices"), ("norm.hpp", "Library: normalisation"), ("norm_grad.hpp", "Library: gradient of LayerNorm, Welford's method"), ("quant.hpp", "Library: quantisation"), ("pad.hpp", "Library: padding"), ("transpose.hpp", "Library: transposes"), ("trans_data.hpp", "Library: changes of format, layouts"), ("fill.hpp", "Library: one value into GM"), ("softmax.hpp", "Softmax"), ("softmax_steps.hpp", "Softmax: gradients, older and newer steps"), ("filter.hpp", "Library: TopK, DropOut, exclusive or"), ("matmul.hpp", "Matmul (`lib/matmul_intf.h`): block by block"), ("matmul_whole.hpp", "Matmul: whole products and batches"), ("matmul_setup.hpp", "Matmul: tiling, shapes, operands"), ("matmul_config.hpp", "MatmulConfig"), ("tiling.hpp", "Workspace"), ("hccl.hpp", "Hccl: communication, on one chip"), ("raw.hpp", "The compiler's own names (global)"), ("raw_cube.hpp", "The compiler's own names of the cube core (global)"),
           ("raw_vector.hpp", "The compiler's own names of reductions, conversions, comparisons (global)")]
 TYPES = {"kF16": "half", "kF32": "float", "kI16": "int16", "kI32": "int32", "kU16": "uint16", "kU32": "uint32"}
@@ -54,6 +54,8 @@ def page():
                                                                                      for n, types in rows if len(types.split("|")) > 2) + ").", "",
             "`AscendQuant` rounds each of its steps to half and `AscendAntiQuant` to half or, for bfloat16, to float, in the order that the reference gives; `AscendDequant` multiplies in float.", "",
             "`SetPadValue` counts where `isPad` is false, as one of the two examples in the reference has it; with `isPad` the parameters' own value does.", "",
+            "`LoadImageToLocal` changes pixels in this order: channels change places, the colour space (`(matrix * (in - biasIn) >> 8) + biasOut`, held within a byte), the type (half is rounded once, at the end), padding. Padding of mode 2 repeats the "
+            "block of its own size at that side, mode 3 mirrors it with the edge. That order and the place of the colour space's biases are assumed: no page gives them. Its time is that of a copy of the bytes that come out.", "",
             "`GetSystemCycle` grows with every instruction of the core, but is no time: the model computes time after the run."]
     for header, title in GROUPS:
         names = functions((INCLUDE / "ascendc" / header).read_text())
@@ -65,12 +67,15 @@ def page():
     lists = (INCLUDE / "ascendc/missing.inc").read_text()
     missing = re.findall(r"^TWIN_MISSING(?:_CLASS)?\((\w+)\)", lists, re.M)
     elsewhere = re.findall(r"^TWIN_ELSEWHERE\((\w+)\)", lists, re.M)
+    nowhere = re.findall(r"^TWIN_NOWHERE\((\w+), \"([^\"]+)\"\)", lists, re.M)
     out += ["", "## Not yet", "", "A kernel that uses one of these does not compile, and the message names it:", "",
             ", ".join(f"`{n}`" for n in sorted(missing)) + ".", "",
             "The reference has these, but not for the 910B; the message says so:", "",
             ", ".join(f"`{n}`" for n in sorted(elsewhere)) + ".", "",
+            "No page of the reference has these; the message says what there is instead:", "",
+            ", ".join(f"`{n}` ({text})" for n, text in nowhere) + ".", "",
             "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `Select` over the mask register in modes 1 with a tensor and 2; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose`, `Mmad`, `Matmul` and `AscendAntiQuant`; relu modes of Fixpipe other than 0 and 1; "
-            "softmax of any kind on Nz data; `FixpipeParams` with a `srcStride`; tiling functions of the library inside of a kernel; of the compiler's raw names those listed above. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
+            "softmax of any kind on Nz data; `FixpipeParams` with a `srcStride`; tiling functions of the library inside of a kernel; `SetTensorA` and `SetTensorB` with a scalar, and sparse `Matmul`; `InitSpmBuffer` and its reads and writes; `SetCtrlSpr` and its kin; `NumericLimits`; `GroupBarrier`; `LoadImageToLocal` with a `dtcRoundMode`; `Hccl` between chips ([one chip](twin_hccl.md)); the libraries of convolutions; of the compiler's raw names those listed above, of which `vcadd` with its second mode and `vsel` in mode 2 are left out. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 
 

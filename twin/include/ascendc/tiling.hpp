@@ -72,6 +72,7 @@ inline constexpr bool kNever = false;
   }
 #define TWIN_MISSING(name) TWIN_ABSENT(name, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md")
 #define TWIN_ELSEWHERE(name) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B")
+#define TWIN_NOWHERE(name, instead) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B: " instead)
 #define TWIN_MISSING_CLASS(name)                                                                                    \
   template <class... A>                                                                                             \
   class name {                                                                                                      \
@@ -80,6 +81,7 @@ inline constexpr bool kNever = false;
 #include "ascendc/missing.inc"
 #undef TWIN_ABSENT
 #undef TWIN_ELSEWHERE
+#undef TWIN_NOWHERE
 #undef TWIN_MISSING_CLASS
 #undef TWIN_MISSING
 
