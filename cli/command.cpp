@@ -91,7 +91,7 @@ void require_backend(const std::string& backend) {
 std::string asked_implementation(const Target& target) {
   const char* forced = std::getenv("TESSERA_FORCE_IMPL");
   const char* origin = target.impl.empty() ? "TESSERA_FORCE_IMPL" : "--impl";
-  const std::string name = !target.impl.empty() ? target.impl : forced != nullptr ? forced : "";
+  std::string name = !target.impl.empty() ? target.impl : forced != nullptr ? forced : "";
   if (name.empty()) return {};
   const auto* info = find_implementation(name);
   if (info == nullptr) {
@@ -109,7 +109,7 @@ std::string asked_implementation(const Target& target) {
 std::string choose_implementation(const Target& target, const Problem& problem) {
   require_backend(target.backend);
   check(problem.validate());
-  if (const auto name = asked_implementation(target); !name.empty()) {
+  if (auto name = asked_implementation(target); !name.empty()) {
     check(accepts(name, problem), fmt::format("{} does not take this problem", name));
     return name;
   }
