@@ -70,6 +70,10 @@ inline ::twin::Blocks between(::twin::Space dst, const DataCopyParams& p) {
   const std::uint64_t length = p.blockLen * unit;
   return {p.blockCount, length, length + std::uint64_t{p.srcStride} * 32, length + p.dstStride * unit};
 }
+inline ::twin::Nd2Nz nd2nz(const Nd2NzParams& p) {
+  return {p.ndNum,     p.nValue,        p.dValue,       p.srcNdMatrixStride,
+          p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride};
+}
 template <class T>
 std::uint64_t padding_bits(T value) {
   return bits_of(value);
@@ -114,20 +118,14 @@ TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, con
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& p,
                        Site site = Site::here()) {
-  ::twin::move_nd2nz(
-      dst.view(), src.view(),
-      {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride},
-      site);
+  ::twin::move_nd2nz(dst.view(), src.view(), detail::nd2nz(p), site);
 }
 
 // From UB into a TSCM tensor of a vector core.
 template <class T>
 TWIN_API void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const Nd2NzParams& p,
                        Site site = Site::here()) {
-  ::twin::move_nd2nz(
-      dst.view(), src.view(),
-      {p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride},
-      site);
+  ::twin::move_nd2nz(dst.view(), src.view(), detail::nd2nz(p), site);
 }
 
 // What DataCopyPad fills with where isPad is false; with isPad the parameters' own value counts.
