@@ -237,8 +237,8 @@ static double rate(const Row& row, int n) {
   call = row.call;
   count = n;
   element_bytes = std::strcmp(row.types, "half") == 0 ? 2 : 4;
-  const double alone = launch(0), a_call = std::max(launch(500) - alone, 1e-5) / 500;
-  const int times = 500 + static_cast<int>(kSeconds / a_call);
+  const int first = 500 + 500000 / n;
+  const int times = first + static_cast<int>(kSeconds / launch(first) * first);
   double least = launch(times);
   for (int i = 1; i < 3; ++i) least = std::min(least, launch(times));
   return double(n) * times / least;

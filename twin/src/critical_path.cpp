@@ -3,75 +3,99 @@
 #include <algorithm>
 #include <tuple>
 
+#include "recent.hpp"
 #include "timeline.hpp"
 
 namespace twin {
 
 std::vector<Stretch> critical_path(const Timeline& t) {
   std::vector<Stretch> path;
-  Stretch s{t.last.cause, kNone, t.last.via, 0, t.last.time};
-  while (s.record != kNone && s.end > 0) {
-    const Done& d = t.done[s.record];
-    s.begin = std::min(d.start, s.end);
-    path.push_back(s);
-    s = {d.cause, s.record, d.via, 0, s.begin};
-  }
-  if (s.end > 0) path.push_back({kNone, s.waiter, 0, 0, s.end});
+  each_stretch(t, [&](const Stretch& s) { path.push_back(s); });
   return path;
 }
 
 namespace {
 
-struct Words {
-  std::map<std::tuple<std::string, std::uint32_t, const char*, std::uint32_t>, double> cycles;
-  void add(std::string what, std::uint32_t site, const char* name, std::uint32_t because, double c) {
-    if (c > 0) cycles[{std::move(what), site, name, because}] += c;
+// What a stretch was spent with: `ran` works, or somebody waits for it.
+enum class Spent : std::uint32_t { Issue, Work, Barrier, BarrierOfAll, Flag, OtherKind, SameKind };
+struct Key {
+  Spent spent = Spent::Issue;
+  Pipe ran = Pipe::S, waits = Pipe::S;
+  CoreKind kind = CoreKind::AIV;  // of the core that ran
+  std::uint32_t site = 0, because = 0;
+  const char* name = "";
+  auto tie() const { return std::tie(spent, ran, waits, kind, site, name, because); }
+  bool operator<(const Key& o) const { return tie() < o.tie(); }
+  bool operator==(const Key& o) const { return tie() == o.tie(); }
+};
+
+std::string in_words(const Key& k) {
+  const std::string ran = name(k.ran);
+  switch (k.spent) {
+    case Spent::Issue:
+      return "the scalar unit issues";
+    case Spent::Work:
+      return ran + " works";
+    case Spent::Barrier:
+      return std::string("waits for PipeBarrier<PIPE_") + name(k.waits) + ">";
+    case Spent::BarrierOfAll:
+      return "waits for PipeBarrier<PIPE_ALL>";
+    case Spent::Flag:
+      return "waits for " + ran + "→" + name(k.waits);
+    default:
+      return std::string("waits for ") + (k.spent == Spent::SameKind ? "another " : "") +
+             (k.kind == CoreKind::AIC ? "AIC" : "AIV") + "'s " + ran;
+  }
+}
+
+struct Sums {
+  std::map<Key, double> cycles;
+  Recent<Key, double*> recent;
+  void add(const Key& key, double c) {
+    if (c > 0)
+      *recent.of(key, key.site * 64ull + key.because * 8ull + std::uint64_t(key.spent), [&] { return &cycles[key]; }) += c;
   }
 };
 
-void add_stretch(const Timeline& t, const Stretch& s, Words* words) {
-  if (s.record == kNone) return words->add("the scalar unit issues", 0, "", 0, s.end - s.begin);
+void add_stretch(const Timeline& t, const Stretch& s, Sums* sums) {
+  if (s.record == kNone) return sums->add({}, s.end - s.begin);
   const Record& ran = t.record(s.record);
-  const std::string works = std::string(name(ran.pipe)) + " works";
+  const Key works{Spent::Work, ran.pipe, Pipe::S, CoreKind::AIV, ran.site, 0, ran.name};
   if (s.via == 0) {
     // What the scalar unit does between its own work and the instruction that waited is to issue.
     const double issued = ran.pipe == Pipe::S ? std::max(0.0, s.end - std::max(s.begin, t.done[s.record].end)) : 0;
-    words->add("the scalar unit issues", 0, "", 0, issued);
-    return words->add(works, ran.site, ran.name, 0, s.end - s.begin - issued);
+    sums->add({}, issued);
+    return sums->add(works, s.end - s.begin - issued);
   }
   const std::size_t ran_on = t.core_of(s.record);
   const std::size_t waits_on = s.waiter == kNone ? ran_on : t.core_of(s.waiter);
   const Record& wait = t.launched->cores[waits_on]->trace[s.via - 1];
+  Key key{Spent::BarrierOfAll, Pipe::S, Pipe::S, CoreKind::AIV, wait.site, ran.site, ran.name};
   if (wait.step == Step::Barrier && wait.pipe != Pipe::ALL) {
     // The pipe was at work until it had taken in the last operand; the rest is the wait for the result.
     const double worked = std::min(s.end, t.done[s.record].end);
-    words->add(works, ran.site, ran.name, 0, worked - s.begin);
-    return words->add(std::string("waits for PipeBarrier<PIPE_") + name(wait.pipe) + ">", wait.site, ran.name, ran.site,
-                      s.end - std::max(s.begin, worked));
+    sums->add(works, worked - s.begin);
+    key.spent = Spent::Barrier, key.waits = wait.pipe;
+    return sums->add(key, s.end - std::max(s.begin, worked));
   }
-  std::string what = "waits for ";
-  if (wait.step == Step::Barrier) {
-    what += "PipeBarrier<PIPE_ALL>";
-  } else if (wait.step == Step::Wait) {
-    what += std::string(name(ran.pipe)) + "→" + name(wait.pipe);
-  } else {
-    const bool same = t.launched->cores[ran_on]->kind == t.launched->cores[waits_on]->kind;
-    what += std::string(same ? "another " : "") + (t.launched->cores[ran_on]->kind == CoreKind::AIC ? "AIC" : "AIV") +
-            "'s " + name(ran.pipe);
+  if (wait.step == Step::Wait) {
+    key.spent = Spent::Flag, key.ran = ran.pipe, key.waits = wait.pipe;
+  } else if (wait.step != Step::Barrier) {
+    key.kind = t.launched->cores[ran_on]->kind;
+    key.spent = key.kind == t.launched->cores[waits_on]->kind ? Spent::SameKind : Spent::OtherKind, key.ran = ran.pipe;
   }
-  words->add(what, wait.site, ran.name, ran.site, s.end - s.begin);
+  sums->add(key, s.end - s.begin);
 }
 
 }  // namespace
 
-std::vector<LineCost> in_words(const Timeline& t, const std::vector<Stretch>& path) {
-  Words words;
-  for (const Stretch& s : path) add_stretch(t, s, &words);
+std::vector<LineCost> path_in_words(const Timeline& t) {
+  Sums sums;
+  each_stretch(t, [&](const Stretch& s) { add_stretch(t, s, &sums); });
   std::vector<LineCost> out;
-  for (const auto& [key, cycles] : words.cycles) {
-    const auto& [what, site, instruction, because] = key;
-    out.push_back(
-        {what, site ? to_string(site_of(site)) : "", instruction, because ? to_string(site_of(because)) : "", cycles});
+  for (const auto& [key, cycles] : sums.cycles) {
+    out.push_back({in_words(key), key.site ? to_string(site_of(key.site)) : "", key.name,
+                   key.because ? to_string(site_of(key.because)) : "", cycles});
   }
   std::stable_sort(out.begin(), out.end(), [](const LineCost& a, const LineCost& b) {
     return std::tie(b.cycles, a.line, a.what, a.because_line) < std::tie(a.cycles, b.line, b.what, b.because_line);

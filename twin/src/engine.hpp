@@ -15,6 +15,7 @@
 #include "device.hpp"
 #include "instruction.hpp"
 #include "memory.hpp"
+#include "pages.hpp"
 #include "standing.hpp"
 #include "timing_only.hpp"
 #include "twin/calls_cube.hpp"
@@ -201,7 +202,7 @@ class Core {
   std::uint32_t scalar_steps = 0;
   std::uint64_t polled = 0, polled_activity = 0;  // the address that it reads again and again, and what it did else before
   std::uint32_t polls = 0;
-  std::vector<Record> trace;
+  Pages<Record> trace;
   std::uint32_t appended = 0;
   // The timing-only mode: what the scalar unit read of skipped values, and the same core of the first round in later ones.
   std::vector<SkippedRead> skipped_reads;

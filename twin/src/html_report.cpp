@@ -83,7 +83,9 @@ std::vector<Lane> lanes_of(const Timeline& t) {
     std::array<std::size_t, kPipes> events{};
     std::array<double, kPipes> busy{};
     for (const std::size_t c : ran[place]) {
-      for (const Record& r : t.launched->cores[c]->trace) {
+      const auto& trace = t.launched->cores[c]->trace;
+      for (std::size_t n = 0; n < trace.size(); ++n) {
+        const Record& r = trace[n];
         if (r.step == Step::Execute && r.pipe != Pipe::ALL) ++events[int(r.pipe)];
       }
       for (int p = 0; p < kPipes; ++p) busy[p] += t.busy[c][p];

@@ -3,6 +3,7 @@
 
 #include "engine.hpp"
 #include "launched.hpp"
+#include "recent.hpp"
 
 namespace twin {
 namespace {
@@ -12,11 +13,14 @@ std::vector<std::string>& rows() {
 }
 
 std::uint16_t cost_id(const char* row) {
-  static auto* ids =
+  static auto* const ids =
       new std::unordered_map<const char*, std::uint16_t>;  // by literal: two of one text cost an entry, no more
-  const auto [at, fresh] = ids->try_emplace(row, static_cast<std::uint16_t>(rows().size()));
-  if (fresh) rows().push_back(row);
-  return at->second;
+  static auto* const recent = new Recent<const char*, std::uint16_t>;
+  return recent->of(row, reinterpret_cast<std::uint64_t>(row), [&] {
+    const auto [at, fresh] = ids->try_emplace(row, static_cast<std::uint16_t>(rows().size()));
+    if (fresh) rows().push_back(row);
+    return at->second;
+  });
 }
 }  // namespace
 

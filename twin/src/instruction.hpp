@@ -27,15 +27,16 @@ struct Record {
   Path path = Path::None;  // a move
   bool gm_write = false;
   bool no_cache = false;
+  bool narrow = false;     // 16-bit elements
   std::uint16_t cost = 0;  // row of the device's cost table
   const char* name = "";
   std::uint32_t site = 0;
   std::uint32_t token = 0;  // Set, Wait, CrossSet, CrossWait: what they hand over
   std::uint64_t units = 0;  // repeats, bytes or cycles, as the cost says
   std::uint32_t span_first = 0, span_count = 0;
-  bool narrow = false;  // 16-bit elements
   double conflict = 1;  // factor on the repeats, from bank conflicts
 };
+static_assert(sizeof(Record) == 48, "a launch has millions of them");
 
 // ---- an instruction ----
 struct Access {

@@ -9,6 +9,7 @@
 
 #include "engine.hpp"
 #include "host_lock.hpp"
+#include "recent.hpp"
 #include "text.hpp"
 
 namespace twin {
@@ -237,6 +238,7 @@ std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint6
 namespace {
 struct Sites {
   std::unordered_map<std::uint64_t, std::uint32_t> ids;
+  Recent<std::uint64_t, std::uint32_t> recent;
   std::vector<Site> list{Site::none()};
 };
 Sites& sites() {
@@ -248,9 +250,11 @@ Sites& sites() {
 std::uint32_t site_id(const Site& site) {
   Sites& all = sites();
   const std::uint64_t key = reinterpret_cast<std::uint64_t>(site.file) * 0x9E3779B97F4A7C15ull + site.line;
-  const auto [at, fresh] = all.ids.try_emplace(key, static_cast<std::uint32_t>(all.list.size()));
-  if (fresh) all.list.push_back(site);
-  return at->second;
+  return all.recent.of(key, key, [&] {
+    const auto [at, fresh] = all.ids.try_emplace(key, static_cast<std::uint32_t>(all.list.size()));
+    if (fresh) all.list.push_back(site);
+    return at->second;
+  });
 }
 const Site& site_of(std::uint32_t id) { return sites().list[id]; }
 std::string to_string(const Site& site) { return site.line ? format("%s:%u", site.file, site.line) : "(launch)"; }

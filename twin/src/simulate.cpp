@@ -2,6 +2,7 @@
 // The timing model: replays what the cores recorded on a device's numbers. Every pipe works through its own queue in order;
 // only transfers that touch GM meet those of other cores (gm_traffic.hpp). See docs/twin_timing.md.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <queue>
 
@@ -19,12 +20,32 @@ struct Queued {
   Moment ready;
 };
 
+// A pipe's queue, and when its last records began: as many as the queue is deep. Records are counted from the first on.
 struct PipeState {
-  std::deque<Queued> queue;
-  std::deque<Moment> starts;  // of the last records, as many as the queue is deep
+  std::vector<Queued> queue;
+  std::vector<Moment> starts;
   std::uint64_t pushed = 0, popped = 0;
   Moment free, done;  // may begin the next; has finished all
   bool transferring = false;
+
+  bool empty() const { return pushed == popped; }
+  const Queued& front() const { return queue[popped & (queue.size() - 1)]; }
+  void push(std::uint32_t record, const Moment& ready, std::size_t depth) {
+    if (queue.empty()) queue.resize(std::bit_ceil(depth)), starts.resize(queue.size());
+    Queued& q = queue[pushed++ & (queue.size() - 1)];
+    q.record = record;
+    q.ready = ready;
+  }
+  void pop(const Moment& start) {
+    // By its parts: a whole one, put together on the stack and copied from there, waits for its own stores.
+    Moment& began = starts[popped++ & (starts.size() - 1)];
+    began.time = start.time;
+    began.cause = start.cause;
+    began.via = start.via;
+  }
+  const Moment& oldest_start(std::size_t depth) const {
+    return starts[popped > depth ? (popped - depth) & (starts.size() - 1) : 0];
+  }
 };
 
 struct CoreState {
@@ -39,7 +60,7 @@ struct CoreState {
   bool at_end() const {
     if (next < core->trace.size()) return false;
     for (const PipeState& p : pipes) {
-      if (!p.queue.empty() || p.transferring) return false;
+      if (!p.empty() || p.transferring) return false;
     }
     return true;
   }
@@ -191,7 +212,7 @@ bool Simulation::scalar_record(int c, const Record& r) {
     }
     case Step::Barrier:  // of all pipes
       for (const PipeState& pipe : s.pipes) {
-        if (&pipe != &s.pipes[int(Pipe::HCCL)] && (!pipe.queue.empty() || pipe.transferring)) return false;
+        if (&pipe != &s.pipes[int(Pipe::HCCL)] && (!pipe.empty() || pipe.transferring)) return false;
       }
       for (const PipeState& pipe : s.pipes) {
         if (&pipe != &s.pipes[int(Pipe::HCCL)]) wait_for(&s.scalar, pipe.done, s.next);
@@ -231,9 +252,8 @@ bool Simulation::step_scalar(int c) {
     }
     PipeState& pipe = s.pipes[int(r.pipe)];
     if (pipe.pushed - pipe.popped >= depth_) return moved;
-    if (pipe.pushed >= depth_) s.scalar.at_least(pipe.starts.front());  // room since the record that many before began
-    pipe.queue.push_back({static_cast<std::uint32_t>(s.next), s.scalar});
-    ++pipe.pushed;
+    if (pipe.pushed >= depth_) s.scalar.at_least(pipe.oldest_start(depth_));  // room since a record so many before began
+    pipe.push(static_cast<std::uint32_t>(s.next), s.scalar, depth_);
     s.scalar.time += issue_;
   }
   return moved;
@@ -243,8 +263,8 @@ bool Simulation::step_pipe(int c, int p) {
   CoreState& s = cores_[c];
   PipeState& pipe = s.pipes[p];
   bool moved = false;
-  while (!pipe.queue.empty() && !pipe.transferring) {
-    const Queued q = pipe.queue.front();
+  while (!pipe.empty() && !pipe.transferring) {
+    const Queued& q = pipe.front();
     const Record& r = s.core->trace[q.record];
     Moment at = pipe.free;
     at.at_least(q.ready);
@@ -273,10 +293,7 @@ bool Simulation::step_pipe(int c, int p) {
     } else {
       execute(c, p, q, at);
     }
-    pipe.starts.push_back(at);
-    if (pipe.starts.size() > depth_) pipe.starts.pop_front();
-    pipe.queue.pop_front();
-    ++pipe.popped;
+    pipe.pop(at);
     moved = true;
   }
   return moved;

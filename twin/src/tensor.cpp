@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors that kernels declare: what reports call them, and which lie over each other by mistake.
 #include "engine.hpp"
+#include "recent.hpp"
 
 namespace twin {
 namespace {
@@ -9,12 +10,14 @@ struct Tensor {
   const char* what = "";
   const char* file = "";
   std::uint64_t begin = 0, end = 0;
-  std::uint32_t line = 0;
-  Space space = Space::GM;
-  Maker maker = Maker::Static;
+  std::uint64_t line = 0;
+  // Both in one: two bytes, just stored and compared as one word, make the comparison wait for the stores.
+  std::uint64_t space_and_maker = 0;
+  Space space() const { return Space(space_and_maker & 255); }
+  Maker maker() const { return Maker(space_and_maker >> 8); }
   bool operator==(const Tensor& t) const {
-    return begin == t.begin && end == t.end && line == t.line && file == t.file && what == t.what && space == t.space &&
-           maker == t.maker;
+    return begin == t.begin && end == t.end && line == t.line && file == t.file && what == t.what &&
+           space_and_maker == t.space_and_maker;
   }
 };
 struct Hash {
@@ -28,8 +31,7 @@ struct Hash {
 struct Tensors {
   std::unordered_map<Tensor, std::uint32_t, Hash> numbers;
   std::deque<Tensor> list{1};  // number 0: unknown
-  // The last few, since loops declare the same ones over and over.
-  std::pair<Tensor, std::uint32_t> recent[64] = {};
+  Recent<Tensor, std::uint32_t> recent;
 };
 Tensors& tensors() {
   static auto* all = new Tensors;
@@ -40,14 +42,13 @@ Tensors& tensors() {
 
 std::uint32_t declare_tensor(const char* what, Space space, Maker maker, std::uint64_t addr, std::uint64_t bytes,
                              Site site) {
-  const Tensor t{what, site.file, addr, addr + bytes, site.line, space, maker};
+  const Tensor t{what, site.file, addr, addr + bytes, site.line, std::uint64_t(space) | std::uint64_t(maker) << 8};
   Tensors& all = tensors();
-  auto& [seen, number] = all.recent[Hash{}(t) % 64];
-  if (number && seen == t) return number;
-  const auto [at, fresh] = all.numbers.try_emplace(t, static_cast<std::uint32_t>(all.list.size()));
-  if (fresh) all.list.push_back(t);
-  seen = t;
-  return number = at->second;
+  return all.recent.of(t, Hash{}(t), [&] {
+    const auto [at, fresh] = all.numbers.try_emplace(t, static_cast<std::uint32_t>(all.list.size()));
+    if (fresh) all.list.push_back(t);
+    return at->second;
+  });
 }
 
 // What a TPipe placed shares its bytes with nothing. Of two that the kernel placed, one inside the other is a part or
@@ -56,8 +57,8 @@ std::uint32_t destroyed_tensor(std::uint32_t old, std::uint32_t fresh) {
   if (!old || !fresh || old == fresh) return 0;
   const Tensor& a = tensors().list[old];
   const Tensor& b = tensors().list[fresh];
-  if (a.space != b.space || a.begin >= b.end || b.begin >= a.end) return 0;
-  if (a.maker == Maker::TPipe || b.maker == Maker::TPipe) return a.begin == b.begin && a.end == b.end ? 0 : old;
+  if (a.space() != b.space() || a.begin >= b.end || b.begin >= a.end) return 0;
+  if (a.maker() == Maker::TPipe || b.maker() == Maker::TPipe) return a.begin == b.begin && a.end == b.end ? 0 : old;
   const bool inside = (a.begin >= b.begin && a.end <= b.end) || (b.begin >= a.begin && b.end <= a.end);
   return inside ? 0 : old;
 }
@@ -65,10 +66,10 @@ std::uint32_t destroyed_tensor(std::uint32_t old, std::uint32_t fresh) {
 std::string tensor_text(std::uint32_t tensor) {
   if (!tensor) return "";
   const Tensor& t = tensors().list[tensor];
-  const std::string line = to_string(Site{t.file, t.line});
-  if (t.space == Space::GM) return format("%s set at %s", t.what, line.c_str());
-  return format("%s %s of %s, %s", t.what, t.maker == Maker::TPipe ? "buffer of the InitBuffer" : "tensor", line.c_str(),
-                hex_range(name(t.space), t.begin, t.end).c_str());
+  const std::string line = to_string(Site{t.file, static_cast<std::uint32_t>(t.line)});
+  if (t.space() == Space::GM) return format("%s set at %s", t.what, line.c_str());
+  return format("%s %s of %s, %s", t.what, t.maker() == Maker::TPipe ? "buffer of the InitBuffer" : "tensor", line.c_str(),
+                hex_range(name(t.space()), t.begin, t.end).c_str());
 }
 
 void place(Finding* f, const View& view) {

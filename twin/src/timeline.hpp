@@ -35,7 +35,7 @@ struct Timeline {
   const Launched* launched = nullptr;
   const Device* device = nullptr;
   std::vector<std::int64_t> first;               // number of a core's first record among all
-  std::vector<Done> done;                        // of all records
+  Pages<Done> done;                              // of all records
   std::vector<std::array<double, kPipes>> busy;  // cycles, a core and pipe
   Moment last;                                   // the end
   Traffic traffic;
@@ -71,7 +71,18 @@ struct Stretch {
   std::uint32_t via;    // how, as in Moment, on the waiter's core
   double begin, end;
 };
+template <class F>
+void each_stretch(const Timeline& t, F&& f) {
+  Stretch s{t.last.cause, kNone, t.last.via, 0, t.last.time};
+  while (s.record != kNone && s.end > 0) {
+    const Done& d = t.done[s.record];
+    s.begin = std::min(d.start, s.end);
+    f(s);
+    s = {d.cause, s.record, d.via, 0, s.begin};
+  }
+  if (s.end > 0) f(Stretch{kNone, s.waiter, 0, 0, s.end});
+}
 std::vector<Stretch> critical_path(const Timeline& timeline);
-std::vector<LineCost> in_words(const Timeline& timeline, const std::vector<Stretch>& path);
+std::vector<LineCost> path_in_words(const Timeline& timeline);
 
 }  // namespace twin

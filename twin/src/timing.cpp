@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "recent.hpp"
 #include "timeline.hpp"
 
 namespace twin {
@@ -15,11 +16,19 @@ const char* in_words(Path path) {
   return kWords[static_cast<int>(path)];
 }
 
-// Rows whose unit is an element, not a repeat.
-double lanes_of(const Record& r, const std::string& cost_row) {
-  if (r.path != Path::None || cost_row == "UbCopy") return 0;
-  const bool element = cost_row == "Gather" || cost_row == "Transpose" || cost_row == "Sort";
-  return static_cast<double>(r.units) * (element ? 1 : r.narrow ? 128 : 64);
+// What a unit of each cost row is: a repeat, an element, or no lane.
+enum class Unit : std::uint8_t { Repeat, Element, None };
+std::vector<Unit> units_of_rows() {
+  std::vector<Unit> units;
+  for (const std::string& row : cost_rows()) {
+    const bool element = row == "Gather" || row == "Transpose" || row == "Sort";
+    units.push_back(row == "UbCopy" ? Unit::None : element ? Unit::Element : Unit::Repeat);
+  }
+  return units;
+}
+double lanes_of(const Record& r, Unit unit) {
+  if (r.path != Path::None || unit == Unit::None) return 0;
+  return static_cast<double>(r.units) * (unit == Unit::Element ? 1 : r.narrow ? 128 : 64);
 }
 
 struct LineKey {
@@ -29,20 +38,18 @@ struct LineKey {
   bool operator<(const LineKey& o) const { return std::tie(site, pipe, name) < std::tie(o.site, o.pipe, o.name); }
 };
 
-void add_lines(const Timeline& t, const std::vector<Stretch>& path, Timing* out) {
+void add_lines(const Timeline& t, Timing* out) {
   struct Entry {
     std::uint64_t count = 0;
     double busy = 0, bytes = 0, critical = 0;
   };
+  const std::vector<Unit> units = units_of_rows();
   std::map<LineKey, Entry> lines;
-  Entry* last = nullptr;
-  LineKey last_key{};
+  Recent<std::tuple<std::uint32_t, Pipe, const char*>, Entry*> recent;
   const auto entry = [&](const Record& r) -> Entry& {
-    if (!last || last_key.site != r.site || last_key.pipe != r.pipe || last_key.name != r.name) {
-      last_key = {r.site, r.pipe, r.name};
-      last = &lines[last_key];
-    }
-    return *last;
+    return *recent.of({r.site, r.pipe, r.name}, r.site * 8ull + std::uint64_t(r.pipe), [&] {
+      return &lines[{r.site, r.pipe, r.name}];
+    });
   };
   for (std::size_t c = 0; c < t.first.size(); ++c) {
     const auto& trace = t.launched->cores[c]->trace;
@@ -54,12 +61,12 @@ void add_lines(const Timeline& t, const std::vector<Stretch>& path, Timing* out)
       ++e.count;
       e.busy += d.end - d.start;
       if (r.path != Path::None) e.bytes += static_cast<double>(r.units);
-      if (r.pipe == Pipe::V) out->vector_lanes += lanes_of(r, cost_rows()[r.cost]);
+      if (r.pipe == Pipe::V) out->vector_lanes += lanes_of(r, units[r.cost]);
     }
   }
-  for (const Stretch& s : path) {
+  each_stretch(t, [&](const Stretch& s) {
     if (s.record != kNone) entry(t.record(s.record)).critical += s.end - s.begin;
-  }
+  });
   for (const auto& [key, e] : lines)
     out->lines.push_back({to_string(site_of(key.site)), name(key.pipe), key.name, e.count, e.busy, e.bytes, e.critical});
   std::stable_sort(out->lines.begin(), out->lines.end(),
@@ -104,9 +111,8 @@ Timing summarise(const Timeline& t) {
     out.cube_utilisation = t.cube_cycles / (out.cycles * d.at("cube_cores"));
     out.vector_utilisation = vector_busy / (out.cycles * d.at("vector_cores"));
   }
-  const std::vector<Stretch> path = critical_path(t);
-  out.critical_path = twin::in_words(t, path);
-  add_lines(t, path, &out);
+  out.critical_path = path_in_words(t);
+  add_lines(t, &out);
   return out;
 }
 
