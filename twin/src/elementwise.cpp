@@ -147,8 +147,8 @@ constexpr Row kRows[] = {
 };
 
 // Also of the bytes between the runs, so that it is one look for many short ones.
-bool all_clean(const States& states, const std::vector<Run>& runs, int operand, std::uint32_t bytes) {
-  const Span span = span_of(runs, operand, bytes * 8);
+bool all_clean(const States& states, const RunList& runs, int operand) {
+  const Span& span = runs.span[operand];
   return span.begin >= span.end || states.clean(span.begin, span.end - span.begin);
 }
 
@@ -188,8 +188,7 @@ void vector_elementwise(const VecCall& call, Site site) {
   const std::uint8_t* const a = i.bytes(call.src0);
   const std::uint8_t* const b = binary ? i.bytes(call.src1) : nullptr;
   States ds(i, call.dst), as(i, call.src0), bs(i, binary ? call.src1 : call.src0);
-  const bool clean = all_clean(ds, runs, 0, dst_bytes) && all_clean(as, runs, 1, src_bytes) &&
-                     (!binary || all_clean(bs, runs, 2, src_bytes));
+  const bool clean = all_clean(ds, runs, 0) && all_clean(as, runs, 1) && (!binary || all_clean(bs, runs, 2));
   for (const Run& r : runs) {
     run_lanes(d + r.offset[0], a + r.offset[1],
               binary ? b + r.offset[2] : reinterpret_cast<const std::uint8_t*>(&call.scalar), r.n);

@@ -153,19 +153,23 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
     }
   };
   std::uint64_t total = 0, end = 0;
+  std::uint32_t lanes_at_work = 0;  // a bit each, of sixteen
   pieces([&](const Run& r, std::uint32_t k, std::uint32_t n) { end = std::max(end, place(r.lane + k) + n); });
   {
     Accesses written(i, dst, true, end);
     pieces([&](const Run& r, std::uint32_t first, std::uint32_t n) {
-      for (std::uint32_t k = first; k < first + n; ++k) {
-        written.add(place(r.lane + k), 1);
-        const int at = each_lane ? static_cast<int>((r.lane + k) % 16) : 0;
-        if (reg.deq_signed[at] != (dst.dtype == DType::I8))
-          i.refuse(Kind::Limit, format("CastDeq into %s with signMode %d", name(dst.dtype), reg.deq_signed[at]),
-                   "signMode true gives int8, false uint8");
-      }
+      written.add_each(place(r.lane + first), n, 1);
+      lanes_at_work |= ((1u << n) - 1) << (r.lane + first) % 16;
       total += n;
     });
+  }
+  for (int at = 0; at < 16; ++at) {
+    const bool is_signed = reg.deq_signed[each_lane ? at : 0];
+    if (lanes_at_work >> at & 1 && is_signed != (dst.dtype == DType::I8)) {
+      i.refuse(Kind::Limit, format("CastDeq into %s with signMode %d", name(dst.dtype), is_signed),
+               "signMode true gives int8, false uint8");
+      break;
+    }
   }
   i.cost("Cast", (total + 127) / 128, DType::F16);
   if (!i.issue()) return;

@@ -31,18 +31,18 @@ std::uint32_t destroyed_tensor(std::uint32_t old, std::uint32_t fresh);
 
 class History {
  public:
-  explicit History(std::uint32_t page_bytes) : page_bytes_(page_bytes) {}
+  explicit History(std::uint32_t page_bits) : page_bits_(page_bits) {}
 
   // Calls on_meet(old event, old was a write, begin, end, lost) for each earlier access that an access of this kind meets,
   // then records it. lost: the tensor whose value the old write destroyed.
   template <class OnMeet>
   void access(std::uint64_t begin, std::uint64_t end, bool write, const Event& now, OnMeet&& on_meet) {
     while (begin < end) {
-      const std::uint64_t index = begin / page_bytes_;
-      const std::uint64_t base = index * page_bytes_;
-      const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes_);
+      const std::uint64_t index = begin >> page_bits_;
+      const std::uint64_t base = index << page_bits_;
+      const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes());
       if (pages_.size() <= index) pages_.resize(index + 1);
-      if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes_, 0, {}, {}});
+      if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes(), 0, {}, {}});
       visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write,
             now, on_meet);
       begin = stop;
@@ -55,15 +55,15 @@ class History {
     for (std::uint64_t index = 0; index < pages_.size(); ++index) {
       if (!pages_[index]) continue;
       for (const Segment& s : *pages_[index])
-        f(s.write, s.reads, index * page_bytes_ + s.begin, index * page_bytes_ + s.end);
+        f(s.write, s.reads, (index << page_bits_) + s.begin, (index << page_bits_) + s.end);
     }
   }
   // Calls f(event, begin, end) for the last write of each stretch of the range; records nothing.
   template <class F>
   void writes(std::uint64_t begin, std::uint64_t end, F&& f) const {
-    for (std::uint64_t index = begin / page_bytes_; index < pages_.size() && index * page_bytes_ < end; ++index) {
+    for (std::uint64_t index = begin >> page_bits_; index < pages_.size() && (index << page_bits_) < end; ++index) {
       if (!pages_[index]) continue;
-      const std::uint64_t base = index * page_bytes_;
+      const std::uint64_t base = index << page_bits_;
       for (const Segment& s : *pages_[index]) {
         if (s.write.time && base + s.end > begin && base + s.begin < end) f(s.write, base + s.begin, base + s.end);
       }
@@ -133,7 +133,9 @@ class History {
     reads.push_back(now);
   }
 
-  std::uint32_t page_bytes_;
+  std::uint32_t page_bytes() const { return 1u << page_bits_; }
+
+  std::uint32_t page_bits_;
   std::vector<std::unique_ptr<Page>> pages_;
 };
 

@@ -59,23 +59,24 @@ std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::u
   return blocks;
 }
 
-Span span_of(const std::vector<Run>& runs, int operand, std::uint32_t bits) {
-  Span span;
-  for (const Run& r : runs) {
-    span.begin = std::min(span.begin, r.offset[operand]);
-    span.end = std::max(span.end, r.offset[operand] + bytes_of_run(r, bits));
-  }
-  return span;
-}
-
 namespace {
 
 // Gathers runs, joined where they follow one another in every operand.
 struct Runs {
-  std::vector<Run>& all;
+  RunList& all;
   const Operand* operands;
   int count;
-  std::uint32_t bits[4] = {}, widest = 1, a_repeat = 0;
+  std::uint32_t bits[4] = {}, widest = 1, a_repeat = 0, a_block[4] = {};
+  std::uint32_t block_shift[4] = {};  // a_block, lanes of a block, is a power of two
+  bool blocks_follow = true;
+
+  void set_operand(int o) {
+    bits[o] = size_bits(operands[o].view->dtype);
+    a_block[o] = kBlockBytes * 8 / bits[o];
+    block_shift[o] = static_cast<std::uint32_t>(__builtin_ctz(a_block[o]));
+    widest = std::max(widest, size_bytes(operands[o].view->dtype));
+    blocks_follow &= operands[o].stride.block == 1;
+  }
 
   void add(const Run& run) {
     if (!all.empty()) {
@@ -91,17 +92,14 @@ struct Runs {
   }
 
   void add_stretch(std::uint32_t repeat, std::uint32_t first, std::uint32_t n) {
-    bool blocks_follow = true;
-    for (int o = 0; o < count; ++o) blocks_follow &= operands[o].stride.block == 1;
     const std::uint32_t group = blocks_follow ? a_repeat : kBlockBytes / widest;  // contiguous in every operand
     while (n) {
-      const std::uint32_t piece = std::min(n, group - first % group);
+      const std::uint32_t piece = std::min(n, group - (first & (group - 1)));
       Run run{{}, std::uint64_t{repeat} * a_repeat + first, piece};
       for (int o = 0; o < count; ++o) {
         const Stride s = operands[o].stride;
-        const std::uint32_t a_block = kBlockBytes * 8 / bits[o];
-        run.offset[o] = (std::uint64_t{repeat} * s.repeat + std::uint64_t{first / a_block} * s.block) * kBlockBytes +
-                        std::uint64_t{first % a_block} * bits[o] / 8;
+        run.offset[o] = (std::uint64_t{repeat} * s.repeat + std::uint64_t{first >> block_shift[o]} * s.block) * kBlockBytes +
+                        std::uint64_t{first & (a_block[o] - 1)} * bits[o] / 8;
       }
       add(run);
       first += piece;
@@ -110,20 +108,24 @@ struct Runs {
   }
 
   void declare(Instruction& i, int o) const {
-    Accesses accesses(i, *operands[o].view, operands[o].write, span_of(all, o, bits[o]).end);
+    Span& span = all.span[o] = {};
+    for (const Run& r : all) {
+      span.begin = std::min(span.begin, r.offset[o]);
+      span.end = std::max(span.end, r.offset[o] + bytes_of_run(r, bits[o]));
+    }
+    Accesses accesses(i, *operands[o].view, operands[o].write, span.end);
     for (const Run& r : all) accesses.add(r.offset[o], bytes_of_run(r, bits[o]));
   }
 };
 
 }  // namespace
 
-const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
-  static thread_local std::vector<Run> all;
+const RunList& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count) {
+  static thread_local RunList all;
   all.clear();
   Runs runs{all, operands, count};
   for (int o = 0; o < count; ++o) {
-    runs.bits[o] = size_bits(operands[o].view->dtype);
-    runs.widest = std::max(runs.widest, size_bytes(operands[o].view->dtype));
+    runs.set_operand(o);
     i.require_aligned(*operands[o].view, kBlockBytes, operands[o].write ? "the destination" : "a source");
   }
   const std::uint32_t a_repeat = runs.a_repeat = lanes_a_repeat(runs.widest);
@@ -133,7 +135,7 @@ const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Oper
   } else {
     std::uint32_t turns = 1;
     for (int o = 0; o < count; ++o) {
-      const std::uint32_t blocks = blocks_of(shape.mask, a_repeat, kBlockBytes * 8 / runs.bits[o]);
+      const std::uint32_t blocks = blocks_of(shape.mask, a_repeat, runs.a_block[o]);
       turns = std::max(turns, fullest_group(blocks, operands[o].stride.block));
     }
     i.conflict(turns);

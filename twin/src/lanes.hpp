@@ -23,6 +23,14 @@ struct Run {
   std::uint32_t n;
 };
 
+// From the first byte that the runs touch of an operand to behind the last.
+struct Span {
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+};
+struct RunList : std::vector<Run> {
+  Span span[4];  // of each operand
+};
+
 // The bytes a run touches. Elements of four bits may begin or end inside one: lane 0 begins with a byte.
 inline std::uint64_t bytes_of_run(const Run& r, std::uint32_t bits) {
   return bits == 4 ? (r.lane % 2 + r.n + 1) / 2 : std::uint64_t{r.n} * (bits / 8);
@@ -47,7 +55,7 @@ std::uint32_t blocks_of(const std::uint64_t mask[2], std::uint32_t lanes, std::u
 ResolvedLanes resolve(Instruction& i, const Lanes& lanes, std::uint32_t a_repeat);
 
 // The runs of an instruction with these operands; declares what it reads and writes, and checks alignment.
-const std::vector<Run>& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count);
+const RunList& make_runs(Instruction& i, const Lanes& lanes, const Operand* operands, int count);
 
 // Declares accesses to one operand, of which none goes beyond its first `end` bytes. Neighbours are one access, unless
 // something is wrong: reports name the part.
@@ -67,6 +75,11 @@ class Accesses {
     begin_ = begin;
     end_ = begin + bytes;
     if (!joins_) flush();
+  }
+  // Neighbours of so many bytes each.
+  void add_each(std::uint64_t begin, std::uint64_t count, std::uint64_t bytes) {
+    if (joins_ && count) return add(begin, count * bytes);
+    for (std::uint64_t k = 0; k < count; ++k) add(begin + k * bytes, bytes);
   }
 
  private:
@@ -143,12 +156,6 @@ void meet_lanes(Elements result, std::uint64_t n, Operands... operands) {
     result.states.set(result.offset + k * result.bytes, result.bytes, state);
   }
 }
-
-// From the first byte that the runs touch of an operand to behind the last.
-struct Span {
-  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
-};
-Span span_of(const std::vector<Run>& runs, int operand, std::uint32_t bits);
 
 // Repeats of an instruction whose widest element has so many bytes.
 inline std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {

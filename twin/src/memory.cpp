@@ -48,7 +48,7 @@ void* GlobalMemory::allocate(std::size_t bytes, const char* by, bool of_each_lau
   m.space = Space::GM;
   m.of_each_launch = of_each_launch;
   m.bytes = bytes;
-  m.history = History(1 << 16);
+  m.history = History(16);
   m.name = format("GM buffer %d (%s, %zu bytes)", ++count_, by, bytes);
   void* const pointer = m.data;
   blocks_[reinterpret_cast<std::uint64_t>(pointer)] = std::move(block);  // an old, freed block at this address is forgotten

@@ -66,7 +66,7 @@ struct Memory {
   std::uint64_t touched_in = 0;  // Launched::serial
   bool of_each_launch = false;   // GM of the library's own, which the device gives to each launch anew
   std::string name;
-  History history{4096};
+  History history{12};
   AtomicSums sums;                                          // GM
   std::map<std::uint64_t, std::vector<CachedLine>> cached;  // GM: by line, one a core that has had it
   std::vector<std::uint8_t>

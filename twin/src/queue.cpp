@@ -28,7 +28,15 @@ Buffer* buffer_of(Queue* q, const View& tensor) {
 
 View view_of(const Queue& q, std::uint32_t number, DType dtype) {
   const Buffer& b = core().buffers[number];
-  return {q.space, dtype, b.addr, b.bytes, number, b.generation, 0, b.tensor};
+  View view;
+  view.space = q.space;
+  view.dtype = dtype;
+  view.tensor = b.tensor;
+  view.buffer = number;
+  view.generation = b.generation;
+  view.addr = b.addr;
+  view.bytes = b.bytes;
+  return view;
 }
 
 // What was reported is taken as mended: the run goes on as if the memory were large enough. kMost: for kernels whose sizes

@@ -162,9 +162,13 @@ void vector_transpose_blocks(const BlockTranspose& call, Site site) {
   };
   const std::uint32_t half_block = size == 1 ? kBlockBytes / 2 : kBlockBytes;
   const std::uint64_t src_half = call.src_high ? 16 : 0, dst_half = call.dst_high ? 16 : 0;
-  for (std::uint32_t r = 0; r < call.repeats; ++r) {
-    for (const View& v : call.src) i.read(v, at(r, call.src_step) + src_half, half_block);
-    for (const View& v : call.dst) i.write(v, at(r, call.dst_step) + dst_half, half_block);
+  const auto declare = [&](const View& v, std::uint32_t step, std::uint64_t half, bool write) {
+    Accesses accesses(i, v, write, at(call.repeats - 1, step) + half + half_block);
+    for (std::uint32_t r = 0; r < call.repeats; ++r) accesses.add(at(r, step) + half, half_block);
+  };
+  for (int b = 0; call.repeats && b < 16; ++b) {
+    declare(call.src[b], call.src_step, src_half, false);
+    declare(call.dst[b], call.dst_step, dst_half, true);
   }
   i.cost("Transpose", std::uint64_t{call.repeats} * 16 * half_block / size, call.dst[0].dtype);
   if (call.repeats == 0 || !i.issue()) return;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors that kernels declare: what reports call them, and which lie over each other by mistake.
+#include <set>
+
 #include "engine.hpp"
+#include "host_lock.hpp"
 #include "recent.hpp"
 
 namespace twin {
@@ -49,6 +52,14 @@ std::uint32_t declare_tensor(const char* what, Space space, Maker maker, std::ui
     if (fresh) all.list.push_back(t);
     return at->second;
   });
+}
+
+const std::uint32_t* keep_shape(const std::uint32_t words[9]) {
+  const HostLock lock;
+  static auto* const all = new std::set<std::array<std::uint32_t, 9>>;
+  std::array<std::uint32_t, 9> shape;
+  std::copy(words, words + 9, shape.begin());
+  return all->insert(shape).first->data();
 }
 
 // What a TPipe placed shares its bytes with nothing. Of two that the kernel placed, one inside the other is a part or

@@ -55,6 +55,21 @@ struct ShapeInfo {
   std::uint8_t shapeDim = 0;
   std::uint32_t shape[8] = {};
 };
+namespace detail {
+// A tensor is copied with each slice of it, and hardly any has a shape: it points to the one it was given, which is kept.
+class ShapeOfTensor {
+ public:
+  void set(const ShapeInfo& shape) {
+    std::uint32_t words[9] = {shape.shapeDim};
+    for (int d = 0; d < 8; ++d) words[1 + d] = shape.shape[d];
+    words_ = ::twin::keep_shape(words);
+  }
+  ShapeInfo get() const { return words_ ? ShapeInfo(static_cast<std::uint8_t>(words_[0]), words_ + 1) : ShapeInfo(); }
+
+ private:
+  const std::uint32_t* words_ = nullptr;
+};
+}  // namespace detail
 TWIN_API std::uint32_t GetShapeSize(const ShapeInfo& shapeInfo) {
   std::uint32_t n = 1;
   for (int d = 0; d < shapeInfo.shapeDim && d < 8; ++d) n *= shapeInfo.shape[d];
@@ -77,8 +92,8 @@ class GlobalTensor {
     return reinterpret_cast<__gm__ T*>(view_.addr + ::twin::offset_of<T>(offset));
   }
   TWIN_API std::uint64_t GetSize() const { return ::twin::elements_in<T>(view_.bytes); }
-  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
-  TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
+  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_.set(shapeInfo); }
+  TWIN_API ShapeInfo GetShapeInfo() const { return shape_.get(); }
   TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
     return ElementReference<T>(view_, index, site);
   }
@@ -113,7 +128,7 @@ class GlobalTensor {
   // A part that begins past the end: one byte long, so that every access is found outside of it.
   static constexpr std::uint64_t kNothing = 1;
   ::twin::View view_;
-  ShapeInfo shape_;
+  detail::ShapeOfTensor shape_;
 };
 
 template <class T>
@@ -186,8 +201,8 @@ class LocalTensor {
   TWIN_API Address GetPhyAddr(std::uint32_t offset = 0, Site site = Site::here()) const {
     return reinterpret_cast<Address>(::twin::local_pointer(view_, site) + ::twin::offset_of<T>(offset));
   }
-  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
-  TWIN_API ShapeInfo GetShapeInfo() const { return shape_; }
+  TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_.set(shapeInfo); }
+  TWIN_API ShapeInfo GetShapeInfo() const { return shape_.get(); }
   TWIN_API void SetBufferLen(std::uint32_t dataLen) { view_.bytes = dataLen; }
   // This tensor begins so many elements of its own behind another one.
   template <class U>
@@ -233,7 +248,7 @@ class LocalTensor {
   ::twin::View view_;
   TPosition position_ = TPosition::VECCALC;
   std::int32_t tag_ = 0;
-  ShapeInfo shape_;
+  detail::ShapeOfTensor shape_;
 };
 
 }  // namespace AscendC

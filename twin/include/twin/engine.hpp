@@ -39,6 +39,7 @@ std::uint64_t local_capacity_bytes(Space space);
 // The number of the tensor that a line declares. Local: two tensors are the same if their ranges, line and maker are.
 enum class Maker : std::uint8_t { Static, TPipe };  // placed by the kernel, or by a TPipe
 std::uint32_t declare_tensor(const char* what, Space space, Maker maker, std::uint64_t addr, std::uint64_t bytes, Site site);
+const std::uint32_t* keep_shape(const std::uint32_t words[9]);  // the same words, where they stay
 
 // ---- the scalar pipe ----
 // Copies size bytes between `value` and the tensor, through the scalar unit.

@@ -90,14 +90,15 @@ struct Site {
 struct View {
   Space space = Space::UB;
   DType dtype = DType::U8;
-  std::uint64_t addr = 0;        // bytes from the start of the memory; for GM a host address
-  std::uint64_t bytes = 0;       // 0: length unknown, as for a GlobalTensor made without one
+  std::uint8_t cache_hint = 0;   // 1: CACHE_MODE_DISABLE
+  bool splits_byte = false;      // I4: it begins with the second of a byte's two, where nothing can begin
+  std::uint32_t tensor = 0;      // the tensor that it is, or is a part of (declare_tensor); 0: unknown
   std::uint32_t buffer = 0;      // queue buffer, 0 if none
   std::uint32_t generation = 0;  // of that buffer when it was allocated
-  std::uint8_t cache_hint = 0;   // 1: CACHE_MODE_DISABLE
-  std::uint32_t tensor = 0;      // the tensor that it is, or is a part of (declare_tensor); 0: unknown
-  bool splits_byte = false;      // I4: it begins with the second of a byte's two, where nothing can begin
+  std::uint64_t addr = 0;        // bytes from the start of the memory; for GM a host address
+  std::uint64_t bytes = 0;       // 0: length unknown, as for a GlobalTensor made without one
 };
+static_assert(sizeof(View) == 32, "calls copy several");
 
 // An operand that may be absent. By value, so that a call can be kept for later as it is; otherwise used like a pointer.
 class MaybeView {
