@@ -155,6 +155,17 @@ inline void require_shape(Instruction& i, std::uint64_t rows, std::uint64_t colu
                     static_cast<unsigned long long>(columns), static_cast<unsigned long long>(used)),
              fix);
 }
+// Where element `column` of a row lies, counted in elements.
+inline std::uint64_t place(bool nz, std::uint64_t rows, std::uint64_t columns, std::uint64_t row, std::uint64_t column) {
+  return nz ? (column / 16 * rows + row) * 16 + column % 16 : row * columns + column;
+}
+inline void require_fractals(Instruction& i, bool nz, std::uint64_t rows, std::uint64_t columns) {
+  if (nz && (rows % 16 || columns % 16))
+    i.refuse(Kind::Alignment,
+             format("%s on Nz data of %llu rows of %llu elements: whole fractals of 16 x 16", i.name(),
+                    static_cast<unsigned long long>(rows), static_cast<unsigned long long>(columns)),
+             "pad both, and give their own sizes as oriSrcM and oriSrcK");
+}
 inline void require_blocks(Instruction& i, std::uint64_t columns, DType dtype) {
   if (columns * size_bytes(dtype) % kBlockBytes)
     i.refuse(Kind::Alignment,

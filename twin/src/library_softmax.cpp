@@ -24,6 +24,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
     if (std::uint64_t{call.columns} * size % kBlockBytes)
       i.refuse(Kind::Alignment, format("%s: rows of %u elements do not fill blocks of 32 bytes", call.name, call.columns),
                "pad the rows, and give their own length as oriSrcK");
+    require_fractals(i, call.nz, call.rows, call.columns);
     i.require_aligned(call.dst, kBlockBytes, "the destination");
     i.require_aligned(call.src, kBlockBytes, "the source");
     const std::uint64_t total = std::uint64_t{call.rows} * call.columns * size;
@@ -49,7 +50,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
         std::vector<double> x(call.used);
         double most = -INFINITY, total_of_row = 0;
         for (std::uint64_t c = 0; c < call.used; ++c) {
-          const std::uint64_t at = (r * call.columns + c) * size;
+          const std::uint64_t at = place(call.nz, call.rows, call.columns, r, c) * size;
           x[c] = load_float(i.bytes(call.src) + at, type);
           state = meet(state, ss.of(at, size));
           most = x[c] > most || std::isnan(x[c]) ? x[c] : most;
@@ -68,7 +69,7 @@ void library_softmax(const LibrarySoftmax& call, Site site) {
         }
         if (given) total_of_row = sum.value(r, &state);
         for (std::uint64_t c = 0; c < call.columns; ++c) {
-          const std::uint64_t at = (r * call.columns + c) * size;
+          const std::uint64_t at = place(call.nz, call.rows, call.columns, r, c) * size;
           if (c < call.used) {
             const double y = divides ? x[c] / total_of_row : x[c];
             store_float(i.bytes(call.dst) + at, type, log ? std::log10(y) : y);

@@ -17,6 +17,7 @@ void library_softmax_grad(const LibrarySoftmaxGrad& c, Site site) {
     require_shape(i, c.rows, c.columns, c.used,
                   "fill in SoftMaxShapeInfo (srcM, srcK, oriSrcM, oriSrcK) or the tiling's srcM and srcK");
     require_blocks(i, c.columns, type);
+    require_fractals(i, c.nz, c.rows, c.columns);
     operands.read(&c.grad, total, "the gradient");
     operands.read(&c.src, total, "the source");
     operands.write(&c.dst, c.front ? c.rows * block : total, "the destination");
@@ -31,16 +32,17 @@ void library_softmax_grad(const LibrarySoftmaxGrad& c, Site site) {
         std::uint8_t state = kDefined;
         double sum = 0;
         for (std::uint64_t k = 0; k < c.used; ++k) {
-          g[k] = grad.get(r * c.columns + k, &state);
-          x[k] = src.get(r * c.columns + k, &state);
+          const std::uint64_t at = place(c.nz, c.rows, c.columns, r, k);
+          g[k] = grad.get(at, &state);
+          x[k] = src.get(at, &state);
           sum += g[k] * x[k];
         }
         if (c.front) {
           for (std::uint64_t k = 0; k < block; ++k) dst.put(r * block + k, sum, state);
           continue;
         }
-        for (std::uint64_t k = 0; k < c.used; ++k) dst.put(r * c.columns + k, (g[k] - sum) * x[k], state);
-        for (std::uint64_t k = c.used; k < c.columns; ++k) dst.leave(r * c.columns + k, unused);
+        for (std::uint64_t k = 0; k < c.used; ++k) dst.put(place(c.nz, c.rows, c.columns, r, k), (g[k] - sum) * x[k], state);
+        for (std::uint64_t k = c.used; k < c.columns; ++k) dst.leave(place(c.nz, c.rows, c.columns, r, k), unused);
       }
       operands.spoil_work();
     }

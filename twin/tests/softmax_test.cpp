@@ -106,6 +106,73 @@ TEST(SoftMax, FlashUpdatesMaximumAndSum) {
       EXPECT_NEAR(got[kRows * 24 + r * kColumns + c], std::exp(double(in[kN + r * kColumns + c]) - most), 1e-6);
   }
 }
+// Nz: the same rows in columns of 16 halves.
+constexpr std::uint32_t kHigh = 32, kWide = 48, kFilled = 41;
+std::size_t nz(std::uint32_t row, std::uint32_t column) { return (column / 16 * kHigh + row) * 16 + column % 16; }
+void nz_kernel(GM_ADDR in, GM_ADDR out, int what) {
+  constexpr int kN = kHigh * kWide;
+  const auto x = ub<half>(0, kN), d = ub<half>(4096, kN);
+  const auto sum = ub<half>(16384, kHigh * 16), max = ub<half>(20480, kHigh * 16), factor = ub<half>(24576, kHigh * 16);
+  const auto sum_f = ub<float>(28672, kHigh * 8), max_f = ub<float>(30720, kHigh * 8);
+  const SoftMaxShapeInfo shape{kHigh, kWide, kHigh, kFilled};
+  SoftMaxTiling tiling;
+  DataCopy(x, gm<half>(in, kN), kN);
+  order<HardEvent::MTE2_V>();
+  if (what == 0 || what == 4) SoftMax<half, false, false, true>(d, sum, max, x, tiling, shape);
+  if (what == 1) SoftmaxFlashV2<half, false, false, false, true>(d, sum_f, max_f, x, factor, sum_f, max_f, tiling, shape);
+  if (what == 2) SoftmaxGrad<half, false, true>(d, x, x, tiling, false, shape);
+  if (what == 3) SoftmaxGradFront<half, false, true>(d, x, x, tiling, shape);
+  if (what == 4) {
+    SimpleSoftMax<half, false, false, true>(d, sum, max, x, tiling, shape);
+    AdjustSoftMaxRes<half, half, true>(d, max, 0x4500, half(7.0f), shape);  // rows whose maximum is 5
+  }
+  if (what != 3) {
+    std::uint64_t padding[2] = {0xfe00fe00fe00fe00, 0xfe00fe00fe00fe00};  // lanes 9 to 15 of the last column
+    PipeBarrier<PIPE_V>();
+    Duplicate(d[2 * kHigh * 16], half(0.0f), padding, kHigh * 16 / 128, 1, 8);
+  }
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<half>(out, kN), d, what == 3 ? kHigh * 16 : kN);
+}
+TEST(SoftMax, TakesNzData) {
+  std::mt19937 random(5);
+  std::vector<half> in(kHigh * kWide);
+  for (half& v : in) v = half(static_cast<float>(random() % 80) / 16 - 3);
+  in[nz(3, 20)] = half(5.0f);
+  for (int what = 0; what < 5; ++what) {
+    twin_test::Device<half> x(in), y(std::vector<half>(kHigh * kWide, half(0.0f)));
+    RUN(nz_kernel, 1).auto_sync(false)(x, y, what);
+    EXPECT_SILENT();
+    const auto got = y.values();
+    for (std::uint32_t r = 0; r < kHigh; ++r) {
+      double most = -1e9, sum = 0, products = 0;
+      const auto value = [&](std::uint32_t c) { return static_cast<double>(in[nz(r, c)]); };
+      for (std::uint32_t c = 0; c < kFilled; ++c) most = std::max(most, value(c)), products += value(c) * value(c);
+      for (std::uint32_t c = 0; c < kFilled; ++c) sum += std::exp(value(c) - most);
+      if (what == 3) {
+        EXPECT_NEAR(static_cast<double>(got[r * 16]), products, 1e-3 * products);
+      }
+      for (std::uint32_t c = 0; c < kFilled && what != 3; ++c) {
+        const double e = std::exp(value(c) - most);
+        const double want = what == 1                ? e
+                            : what == 2              ? (value(c) - products) * value(c)
+                            : what == 4 && most == 5 ? 7
+                                                     : e / sum;
+        ASSERT_NEAR(static_cast<double>(got[nz(r, c)]), want, 3e-3 * std::abs(want) + 1e-4)
+            << what << ": " << r << ", " << c;
+      }
+    }
+  }
+}
+void thin_kernel(GM_ADDR) {
+  SoftMax<half, false, false, true>(ub<half>(0, 640), ub<half>(4096, 320), ub<half>(8192, 320), ub<half>(16384, 640),
+                                    SoftMaxTiling(), SoftMaxShapeInfo{20, 32, 20, 32});
+}
+TEST(SoftMax, ReportsNzDataThatFillsNoFractals) {
+  twin_test::Device<float> x(8);
+  RUN(thin_kernel, 1)(x);
+  twin_test::expect_found(twin::Kind::Alignment, "whole fractals");
+}
 void shapeless_kernel(GM_ADDR) { SoftMax<float>(ub<float>(0, 64), ub<float>(1024, 64), SoftMaxTiling()); }
 TEST(SoftMax, ReportsAMissingShape) {
   twin_test::Device<float> x(8);

@@ -33,20 +33,27 @@ template <class T, class Tiling>
   c.used = shape.oriSrcK ? shape.oriSrcK : c.columns;
   return c;
 }
+// Nz data: columns of 16 halves, each srcM high.
+template <class T, bool nz>
+constexpr void nz_takes() {
+  static_assert(!nz || std::is_same<T, half>::value,
+                "softmax on Nz data takes half: no page says how wide its columns of float are");
+}
 }  // namespace detail
 
 #define TWIN_SOFTMAX_HEAD                                                                                \
   template <class T, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false, \
             const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG, class S>
-#define TWIN_SOFTMAX_ND static_assert(!isDataFormatNZ, "softmax on Nz data is not covered by the twin: give it rows")
+#define TWIN_SOFTMAX_NZ detail::nz_takes<T, isDataFormatNZ>()
 // Each with and without a scratch tensor.
 #define TWIN_SOFTMAX(work_parameter, work)                                                                                \
   TWIN_SOFTMAX_HEAD                                                                                                       \
   TWIN_API void SoftMax(const LocalTensor<T>& dst, const LocalTensor<S>& sumTensor, const LocalTensor<S>& maxTensor,      \
                         const LocalTensor<T>& src, work_parameter const SoftMaxTiling& tiling,                            \
                         const SoftMaxShapeInfo& shape = {}, Site site = Site::here()) {                                   \
-    TWIN_SOFTMAX_ND;                                                                                                      \
+    TWIN_SOFTMAX_NZ;                                                                                                      \
     auto c = detail::softmax(::twin::LibrarySoftmax::Whole, "SoftMax", dst, src, work, tiling, shape);                    \
+    c.nz = isDataFormatNZ;                                                                                                \
     c.sum = &sumTensor.view();                                                                                            \
     c.max = &maxTensor.view();                                                                                            \
     ::twin::library_softmax(c, site);                                                                                     \
@@ -63,8 +70,9 @@ template <class T, class Tiling>
                               const LocalTensor<S>& inMaxTensor, const LocalTensor<T>& src,                               \
                               work_parameter const SoftMaxTiling& tiling, const SoftMaxShapeInfo& shape = {},             \
                               Site site = Site::here()) {                                                                 \
-    TWIN_SOFTMAX_ND;                                                                                                      \
+    TWIN_SOFTMAX_NZ;                                                                                                      \
     auto c = detail::softmax(::twin::LibrarySoftmax::Given, "SimpleSoftMax", dst, src, work, tiling, shape);              \
+    c.nz = isDataFormatNZ;                                                                                                \
     c.sum = &inSumTensor.view();                                                                                          \
     c.max = &inMaxTensor.view();                                                                                          \
     ::twin::library_softmax(c, site);                                                                                     \
@@ -76,9 +84,10 @@ template <class T, class Tiling>
                                const LocalTensor<T>& expMaxTensor, const LocalTensor<S>& inExpSumTensor,                  \
                                const LocalTensor<S>& inMaxTensor, work_parameter const SoftMaxTiling& tiling,             \
                                const SoftMaxShapeInfo& shape = {}, Site site = Site::here()) {                            \
-    TWIN_SOFTMAX_ND;                                                                                                      \
+    TWIN_SOFTMAX_NZ;                                                                                                      \
     auto c = detail::softmax(isUpdate ? ::twin::LibrarySoftmax::Update : ::twin::LibrarySoftmax::Flash, "SoftmaxFlashV2", \
                              dst, src, work, tiling, shape);                                                              \
+    c.nz = isDataFormatNZ;                                                                                                \
     c.sum = &expSumTensor.view();                                                                                         \
     c.max = &maxTensor.view();                                                                                            \
     if (isUpdate) {                                                                                                       \
@@ -91,6 +100,6 @@ template <class T, class Tiling>
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_SOFTMAX)
 #undef TWIN_SOFTMAX
 #undef TWIN_SOFTMAX_HEAD
-#undef TWIN_SOFTMAX_ND
+#undef TWIN_SOFTMAX_NZ
 
 }  // namespace AscendC

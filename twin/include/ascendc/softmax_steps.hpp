@@ -16,7 +16,8 @@ struct SoftMaxParams {
 namespace detail {
 template <class T>
 void softmax_grad(const char* name, const LocalTensor<T>& dst, const LocalTensor<T>& grad, const LocalTensor<T>& src,
-                  const Scratch* work, const SoftMaxTiling& tiling, bool front, const SoftMaxShapeInfo& shape, Site site) {
+                  const Scratch* work, const SoftMaxTiling& tiling, bool front, bool nz, const SoftMaxShapeInfo& shape,
+                  Site site) {
   ::twin::LibrarySoftmaxGrad c;
   c.name = name;
   c.dst = dst.view();
@@ -24,6 +25,7 @@ void softmax_grad(const char* name, const LocalTensor<T>& dst, const LocalTensor
   c.src = src.view();
   c.work = view_of(work);
   c.front = front;
+  c.nz = nz;
   c.rows = shape.srcM ? shape.srcM : tiling.srcM;
   c.columns = shape.srcK ? shape.srcK : tiling.srcK;
   c.used = shape.oriSrcK ? shape.oriSrcK : c.columns;
@@ -34,29 +36,29 @@ void softmax_grad(const char* name, const LocalTensor<T>& dst, const LocalTensor
 #define TWIN_ND(name) static_assert(!isDataFormatNZ, #name " on Nz data is not covered by the twin: give it rows")
 
 #ifndef TWIN_OWN_SoftmaxGrad
-#define TWIN_SOFTMAX_GRAD(work_parameter, temporary)                                                                    \
-  template <class T, bool isReuseSource = false, bool isDataFormatNZ = false>                                           \
-  TWIN_API void SoftmaxGrad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,                          \
-                            const LocalTensor<T>& srcTensor, work_parameter const SoftMaxTiling& tiling,                \
-                            bool isFront = false, const SoftMaxShapeInfo& softmaxShapeInfo = {},                        \
-                            Site site = Site::here()) {                                                                 \
-    TWIN_ND(SoftmaxGrad);                                                                                               \
-    detail::softmax_grad("SoftmaxGrad", dstTensor, gradTensor, srcTensor, temporary, tiling, isFront, softmaxShapeInfo, \
-                         site);                                                                                         \
+#define TWIN_SOFTMAX_GRAD(work_parameter, temporary)                                                                  \
+  template <class T, bool isReuseSource = false, bool isDataFormatNZ = false>                                         \
+  TWIN_API void SoftmaxGrad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,                        \
+                            const LocalTensor<T>& srcTensor, work_parameter const SoftMaxTiling& tiling,              \
+                            bool isFront = false, const SoftMaxShapeInfo& softmaxShapeInfo = {},                      \
+                            Site site = Site::here()) {                                                               \
+    detail::nz_takes<T, isDataFormatNZ>();                                                                            \
+    detail::softmax_grad("SoftmaxGrad", dstTensor, gradTensor, srcTensor, temporary, tiling, isFront, isDataFormatNZ, \
+                         softmaxShapeInfo, site);                                                                     \
   }
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_SOFTMAX_GRAD)
 #undef TWIN_SOFTMAX_GRAD
 #endif
 
 #ifndef TWIN_OWN_SoftmaxGradFront
-#define TWIN_SOFTMAX_GRAD_FRONT(work_parameter, temporary)                                                                \
-  template <class T, bool isBasicBlock = false, bool isDataFormatNZ = false>                                              \
-  TWIN_API void SoftmaxGradFront(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,                       \
-                                 const LocalTensor<T>& srcTensor, work_parameter const SoftMaxTiling& tiling,             \
-                                 const SoftMaxShapeInfo& softmaxShapeInfo = {}, Site site = Site::here()) {               \
-    TWIN_ND(SoftmaxGradFront);                                                                                            \
-    detail::softmax_grad("SoftmaxGradFront", dstTensor, gradTensor, srcTensor, temporary, tiling, true, softmaxShapeInfo, \
-                         site);                                                                                           \
+#define TWIN_SOFTMAX_GRAD_FRONT(work_parameter, temporary)                                                              \
+  template <class T, bool isBasicBlock = false, bool isDataFormatNZ = false>                                            \
+  TWIN_API void SoftmaxGradFront(const LocalTensor<T>& dstTensor, const LocalTensor<T>& gradTensor,                     \
+                                 const LocalTensor<T>& srcTensor, work_parameter const SoftMaxTiling& tiling,           \
+                                 const SoftMaxShapeInfo& softmaxShapeInfo = {}, Site site = Site::here()) {             \
+    detail::nz_takes<T, isDataFormatNZ>();                                                                              \
+    detail::softmax_grad("SoftmaxGradFront", dstTensor, gradTensor, srcTensor, temporary, tiling, true, isDataFormatNZ, \
+                         softmaxShapeInfo, site);                                                                       \
   }
 TWIN_WITH_AND_WITHOUT_WORK(TWIN_SOFTMAX_GRAD_FRONT)
 #undef TWIN_SOFTMAX_GRAD_FRONT
@@ -146,7 +148,7 @@ template <class T1, class T2, bool isDataFormatNZ = false, std::uint8_t stepSize
 TWIN_API bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTensor<T2>& maxTensor, const std::uint32_t from,
                                const detail::Given<T1> to, const SoftMaxShapeInfo& softmaxShapeInfo,
                                Site site = Site::here()) {
-  TWIN_ND(AdjustSoftMaxRes);
+  detail::nz_takes<T1, isDataFormatNZ>();
   static_assert((std::is_same<T1, half>::value || std::is_same<T1, float>::value) &&
                     (std::is_same<T2, half>::value || std::is_same<T2, float>::value),
                 "AdjustSoftMaxRes takes half and float");
@@ -158,8 +160,10 @@ TWIN_API bool AdjustSoftMaxRes(const LocalTensor<T1>& softMaxRes, const LocalTen
     if (detail::bits_of(maxTensor.GetValue(row * step, site)) != wanted) continue;
     adjusted = true;
     ::twin::pipe_barrier(::twin::Pipe::V, site);
-    Duplicate(softMaxRes[row * softmaxShapeInfo.srcK], static_cast<T1>(to), static_cast<std::int32_t>(softmaxShapeInfo.srcK),
-              site);
+    const std::uint32_t piece = isDataFormatNZ ? 16 : softmaxShapeInfo.srcK;
+    for (std::uint32_t at = 0; at < softmaxShapeInfo.srcK; at += piece)
+      Duplicate(softMaxRes[isDataFormatNZ ? at * softmaxShapeInfo.srcM + row * 16 : row * softmaxShapeInfo.srcK],
+                static_cast<T1>(to), static_cast<std::int32_t>(piece), site);
   }
   ::twin::library_order(::twin::Pipe::S, ::twin::Pipe::V, site);
   ::twin::pipe_barrier(::twin::Pipe::V, site);

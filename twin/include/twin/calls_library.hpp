@@ -63,6 +63,7 @@ struct LibrarySoftmax {
   View dst, src;
   MaybeView sum, max, factor, old_sum, old_max, work;
   std::uint32_t rows = 0, columns = 0, used = 0;
+  bool nz = false;  // columns of 16 elements, each `rows` high
 };
 void library_softmax(const LibrarySoftmax& call, Site site);
 

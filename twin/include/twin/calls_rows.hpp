@@ -11,7 +11,7 @@ struct LibrarySoftmaxGrad {
   const char* name = "SoftmaxGrad";
   View dst, grad, src;
   MaybeView work;
-  bool front = false;
+  bool front = false, nz = false;  // nz: columns of 16 elements, each `rows` high
   std::uint32_t rows = 0, columns = 0, used = 0;
 };
 void library_softmax_grad(const LibrarySoftmaxGrad& call, Site site);
