@@ -27,7 +27,9 @@ MatmulSide side_of(const MatmulState& s, bool left) {
   d.src.dtype = left ? s.types.a : s.types.b;
   d.bits = size_bits(d.src.dtype);
   d.c0 = 256 / d.bits;
-  d.turned = left ? o.turned : !o.turned;  // B's lines are rows of N, unless it is transposed
+  d.all_one = o.all_one;
+  d.value = o.value;
+  d.turned = !o.all_one && (left ? o.turned : !o.turned);  // B's lines are rows of N, unless it is transposed
   d.in_l1 = o.in_l1;
   d.nz = (left ? s.types.a_format : s.types.b_format) == Matrix::NZ;
   d.outer = left ? s.m : s.n;

@@ -28,7 +28,9 @@ inline void take(Pipe to, MatmulFlag& f, Site site) {
 struct MatmulSide {
   View src;
   bool left = true, turned = false, nz = false;
-  bool in_l1 = false;                      // already, and whole
+  bool in_l1 = false;    // already, and whole
+  bool all_one = false;  // each element has the bits of `value`
+  std::uint64_t value = 0;
   std::uint32_t bits = 16, c0 = 16;        // of an element; elements in 32 bytes
   std::uint32_t outer = 0, k = 0;          // this object's share
   std::uint32_t org_outer = 0, org_k = 0;  // of the whole matrix

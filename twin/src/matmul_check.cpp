@@ -77,6 +77,11 @@ void check_operands(Check& c) {
   const MatmulState& s = c.s;
   c.need(s.a.set && s.b.set, Kind::Limit, format("%s has not been set", s.a.set ? "B" : "A"),
          "SetTensorA and SetTensorB first");
+  c.need(!s.a.all_one || s.m == 1, Kind::Limit, format("SetTensorA with a scalar stands for one row of K, and M is %d", s.m),
+         "singleCoreM 1, or a tensor for A");
+  c.need(!s.b.all_one || s.n == 1, Kind::Limit,
+         format("SetTensorB with a scalar stands for one column of K, and N is %d", s.n),
+         "singleCoreN 1, or a tensor for B");
   c.need(!s.a.turned || s.types.a_may_turn, Kind::Limit, "SetTensorA with isTransposeA, which its MatmulType excludes",
          "MatmulType<position, format, type, true> for A");
   c.need(!s.b.turned || s.types.b_may_turn, Kind::Limit, "SetTensorB with isTransposeB, which its MatmulType excludes",

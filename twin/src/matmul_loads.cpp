@@ -66,6 +66,7 @@ void load_fractals(const View& from, std::uint32_t first, const View& to, Walk a
 void matmul_load_l1(const MatmulSide& s, const MatmulPart& p, const View& slot, Site site) {
   const bool along_k = !s.turned;
   const View to = as_bytes(slot), src = as_bytes(s.src);
+  if (s.all_one) return cube_fill(to, 1, (p.k + s.c0 - 1) / s.c0 * up(p.outer, 16), 0, s.value, site);  // blocks of 32 bytes
   if (s.load) {
     const std::uint32_t row = s.left ? p.at / s.base : p.k_at / s.base_k,
                         column = s.left ? p.k_at / s.base_k : p.at / s.base;

@@ -379,5 +379,56 @@ TEST(Matmul, CopiesByAFunctionOfTheKernels) {
   }
 }
 
+// ---- one value for an operand: sums along K ----
+template <class T, bool kLeft>
+void sums(GM_ADDR x, GM_ADDR, GM_ADDR, GM_ADDR c, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<T>, In<T>, MatmulType<TPosition::GM, F::ND, float>> mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  if (GetSubBlockIdx() != 0) return;
+  if (kLeft) {
+    mm.SetTensorA(T(0.5f));
+    mm.SetTensorB(global<T>(x));
+  } else {
+    mm.SetTensorA(global<T>(x));
+    mm.SetTensorB(T(0.5f));
+  }
+  mm.IterateAll(global<float>(c));
+  mm.End();
+}
+template <class T, bool kLeft>
+void check_sums() {
+  constexpr int kOther = 72, kK = 200;  // neither fills base blocks
+  const auto values = numbers(std::size_t{kOther} * kK, 3);
+  std::vector<T> x(values.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(float(values[i]));
+  const TCubeTiling t = tiling(kLeft ? 1 : kOther, kLeft ? kOther : 1, kK);
+  Device<T> in(x);
+  Device<half> none(16);
+  Device<float> out(std::vector<float>(kOther, 55.0f));
+  twin::take_findings();
+  twin::launcher<Kernel, &sums<T, kLeft>>(1).auto_sync(false).as(twin::KernelType::MixAic12)(in, none, none, out, t);
+  EXPECT_SILENT();
+  const auto got = out.values();
+  for (int j = 0; j < kOther; ++j) {
+    float sum = 0;
+    for (int k = 0; k < kK; ++k) sum += 0.5f * float(x[kLeft ? k * kOther + j : j * kK + k]);
+    EXPECT_EQ(got[j], sum) << j;
+  }
+}
+TEST(Matmul, TakesOneValueForAnOperand) {
+  check_sums<half, true>();
+  check_sums<half, false>();
+  check_sums<float, true>();
+  check_sums<float, false>();
+}
+TEST(Matmul, ReportsOneValueForMoreThanALine) {
+  Device<half> in(64 * 64), none(16);
+  Device<float> out(64 * 64);
+  twin::take_findings();
+  twin::launcher<Kernel, &sums<half, true>>(1).as(twin::KernelType::MixAic12)(in, none, none, out, tiling(64, 64, 64));
+  expect_found(twin::Kind::Limit, "SetTensorA with a scalar stands for one row of K, and M is 64");
+}
+
 }  // namespace
 }  // namespace twin_test

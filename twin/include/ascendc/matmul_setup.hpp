@@ -142,6 +142,13 @@ class MatmulSetup {
     s_.org_n = s_.n;
     s_.org_kb = s_.k;
   }
+  // One value for all of K: A is a row of it, B a column.
+  TWIN_API void SetTensorA(SrcT aScalar) { set_all<SrcT>(s_.a, aScalar); }
+  TWIN_API void SetTensorB(SrcBT bScalar) { set_all<SrcBT>(s_.b, bScalar); }
+  template <class T>
+  void SetSparseIndex(const GlobalTensor<T>&) {
+    static_assert(sizeof(T) == 0, "Matmul: SetSparseIndex is not covered by the twin yet, see docs/twin_api.md");
+  }
   TWIN_API void SetBias(const GlobalTensor<BiasT>& biasGlobal) { set(s_.bias, biasGlobal.view(), false); }
   TWIN_API void SetBias(const LocalTensor<BiasT>& inputBias, Site site = Site::here()) {
     set(s_.bias, inputBias.view(), false);
@@ -187,8 +194,17 @@ class MatmulSetup {
     operand.set = true;
     operand.turned = turned;
     operand.in_l1 = false;
+    operand.all_one = false;
     ++operand.generation;
     next_ = 0;
+  }
+  template <class T>
+  void set_all(::twin::MatmulOperand& operand, T value) {
+    static_assert(std::is_same<T, half>::value || std::is_same<T, float>::value || sizeof(T) == 0,
+                  "Matmul: SetTensorA and SetTensorB with a scalar take half and float");
+    set(operand, {}, false);
+    operand.all_one = true;
+    operand.value = bits_of(value);
   }
   // Nz: rows are multiples of 16, columns of C0.
   template <class TYPE>

@@ -25,7 +25,9 @@ struct MatmulTypes {
 struct MatmulOperand {
   View view;
   bool set = false, turned = false, in_ub = false;
-  bool in_l1 = false;            // of TSCM: whole, in NZ
+  bool in_l1 = false;    // of TSCM: whole, in NZ
+  bool all_one = false;  // each element has the bits of `value`: a line along K
+  std::uint64_t value = 0;
   std::uint32_t generation = 0;  // of SetTensor: L1 keeps what it has of a tensor until the next one
 };
 struct MatmulState {
