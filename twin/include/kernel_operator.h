@@ -23,6 +23,7 @@
 #include "ascendc/quant.hpp"
 #include "ascendc/raw.hpp"
 #include "ascendc/raw_cube.hpp"
+#include "ascendc/raw_rearrange.hpp"
 #include "ascendc/raw_vector.hpp"
 #include "ascendc/rearrange.hpp"
 #include "ascendc/reduce.hpp"

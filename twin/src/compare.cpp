@@ -231,9 +231,35 @@ static void choose(std::uint8_t* d, const std::uint8_t* flags, const std::uint8_
   }
 }
 
-void vector_select(const SelectCall& call, Site site) {
-  TWIN_HOLD_BACK(Pipe::V, { vector_select(call, site); })
+// The mask that the compare register points at: what is left of UB from there.
+static View mask_at_register(Instruction& i) {
+  const VectorRegisters& reg = core().registers;
+  const auto address = load<std::uint32_t>(reg.compared);
+  const View mask = ub_view(address, DType::U8);
+  if (!all_defined(reg.compared_state, sizeof address)) {
+    i.refuse(Kind::Uninitialised, "Select uses as an address what the compare register holds, which is undefined",
+             "SetCmpMask with a tensor that holds the address of the mask");
+  } else if (mask.bytes == 0) {
+    i.refuse(Kind::OutOfBounds,
+             format("Select: the compare register holds 0x%x, which is no address in UB of this core", address),
+             "SetCmpMask with a tensor that holds what GetPhyAddr of the mask gives");
+  } else if (mask.addr % kBlockBytes != 0) {
+    i.refuse(Kind::Alignment,
+             format("Select: the mask at UB 0x%llx does not begin on 32 bytes", static_cast<unsigned long long>(mask.addr)),
+             "begin it on a multiple of 32 bytes");
+  }
+  return mask;
+}
+
+void vector_select(const SelectCall& asked, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { vector_select(asked, site); })
   Instruction i(Pipe::V, "Select", site);
+  SelectCall call = asked;
+  const View pointed_at = call.address_in_register ? mask_at_register(i) : View{};
+  if (call.address_in_register) {
+    if (i.refused()) return;
+    call.mask = &pointed_at;
+  }
   const View& dst = call.dst;
   const std::uint32_t size = size_bytes(dst.dtype);
   const std::uint32_t a_repeat = lanes_a_repeat(size);
@@ -251,7 +277,7 @@ void vector_select(const SelectCall& call, Site site) {
   const std::uint64_t mask_bytes = same_bits ? a_repeat / 8 : (last_lane + 7) / 8;
   if (call.mask) i.read(*call.mask, 0, mask_bytes);
   i.cost("Select", repeats_for(call.lanes, size), dst.dtype);
-  if (call.mask && !call.mask_repeats) use_reserved_ub(i);
+  if (call.mask && !call.mask_repeats && !call.address_in_register) use_reserved_ub(i);
   if (!i.issue()) return;
   const VectorRegisters& reg = core().registers;
   const std::uint8_t* const m = call.mask ? i.bytes(*call.mask) : reg.compared;

@@ -81,12 +81,22 @@ struct VectorRegisters {
   std::uint8_t compared_state[16] = {};
   float extreme = 0;  // ReduceMax, ReduceMin and their Whole forms: the last value and its index
   std::uint32_t extreme_index = 0;
-  float sum = 0;                      // WholeReduceSum and RepeatReduceSum: the last sum
+  float sum = 0;  // WholeReduceSum and RepeatReduceSum: the last sum
+  DType sum_dtype = DType::F32;
+  std::uint8_t sum_state = kDefined;
+  std::uint64_t kept = 0;             // GatherMask: elements
   std::uint8_t skipped = kUnwritten;  // the state of the last instruction that the timing-only mode skipped
   bool deq_given = false;
   float deq_scale[16] = {};  // SetDeqScale: one for all lanes, or one for each of sixteen
   std::int16_t deq_offset[16] = {};
   bool deq_signed[16] = {};
+};
+
+// A range of UB whose accesses are reported: by the scalar unit, the vector unit, the moves.
+struct UbWatch {
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t site = 0;
+  bool on = false, reads[3] = {}, writes[3] = {};
 };
 
 struct SkippedRead {
@@ -178,6 +188,8 @@ class Core {
   std::array<std::uint64_t, kSpaces> outside_pool{};  // `allocated` while a pool hands out its part
   std::uint64_t mask[2] = {~0ull, ~0ull};
   bool mask_counts = false;
+  std::array<UbWatch, 4> watches{};  // CheckLocalMemoryIA
+  bool watching = false;
   Atomic atomic = Atomic::None;
   DType atomic_dtype = DType::F32;
   struct {  // SetPadValue

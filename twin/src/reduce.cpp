@@ -121,6 +121,13 @@ void keep_extreme(float value, std::uint32_t index) {
   core().registers.extreme_index = index;
 }
 
+void keep_sum(float value, DType dtype, std::uint8_t state) {
+  VectorRegisters& r = core().registers;
+  r.sum = value;
+  r.sum_dtype = dtype;
+  r.sum_state = state;
+}
+
 std::uint64_t repeats_of_lanes(const std::vector<Run>& runs, std::uint32_t a_repeat) {
   return runs.empty() ? 0 : (runs.back().lane + runs.back().n + a_repeat - 1) / a_repeat;
 }
@@ -159,7 +166,7 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   for (const std::uint32_t r : groups.occupied) {
     std::uint8_t* const d = i.bytes(dst) + r * step;
     if (op == Reduce::Sum) {
-      core().registers.sum = groups.value[r];
+      keep_sum(groups.value[r], src.dtype, groups.state[r]);
       store_float(d, src.dtype, groups.value[r]);
     } else {
       const std::uint32_t best = extreme(groups, r, op);
@@ -174,6 +181,27 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
     }
     ds.set(r * step, written, groups.state[r]);
   }
+}
+
+// Repeats are added one after another, as those of ReduceSum: no page gives their order.
+void reduce_to_register(const Lanes& lanes, const View& src, Stride src_stride, const char* instruction, Site site) {
+  TWIN_HOLD_BACK(Pipe::V, { reduce_to_register(lanes, src, src_stride, instruction, site); })
+  Instruction i(Pipe::V, instruction, site);
+  if (!check_type(i, src)) return;
+  const std::uint32_t a_repeat = lanes_a_repeat(size_bytes(src.dtype));
+  const Operand operand{&src, src_stride};
+  const auto& runs = make_runs(i, lanes, &operand, 1);
+  i.cost("WholeReduceSum", repeats_of_lanes(runs, a_repeat), src.dtype);
+  if (!i.issue()) return;
+  Groups& groups = load_groups(i, src, runs, a_repeat);
+  tree_sums(groups, src.dtype);
+  float sum = 0;
+  std::uint8_t state = kDefined;
+  for (const std::uint32_t r : groups.occupied) {
+    sum = rounded(sum + groups.value[r], src.dtype);
+    state = meet(state, groups.state[r]);
+  }
+  keep_sum(sum, src.dtype, state);
 }
 
 void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src,
@@ -284,6 +312,9 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
 std::uint64_t reduced_value(DType dtype, int which, Site site) {
   core().need(Pipe::V, site);
   const VectorRegisters& r = core().registers;
+  if (which == 2 && r.sum_state != kDefined && !is_skipped(r.sum_state))
+    report({Kind::Uninitialised, "the scalar unit reads a sum of undefined values from its register", to_string(site), "",
+            core().label(), "S", "", "", "write the whole source first, or leave what is undefined out by the mask"});
   std::uint64_t bits = 0;
   if (is_skipped(r.skipped)) {
     stand_in(core(), which == 1 ? DType::U32 : dtype, r.skipped, site_id(site), &bits, size_bytes(dtype));
@@ -293,6 +324,10 @@ std::uint64_t reduced_value(DType dtype, int which, Site site) {
     store_float(reinterpret_cast<std::uint8_t*>(&bits), dtype, which == 0 ? r.extreme : r.sum);
   }
   return bits;
+}
+std::uint64_t reduced_sum(Site site) {
+  core().need(Pipe::V, site);
+  return reduced_value(core().registers.sum_dtype, 2, site);
 }
 
 }  // namespace twin

@@ -208,6 +208,7 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
   }
   i.write(dst, 0, n * size);
   i.cost("OneVector", repeats * ((a_repeat * size + kRepeatBytes - 1) / kRepeatBytes), dst.dtype);
+  core().registers.kept = n;
   if (!i.issue()) return i.refused() ? 0 : n;
   States ds(i, dst), ss(i, src);
   with_word(size, [&](auto word) { gather<decltype(word)>(i.bytes(dst), i.bytes(src), kept.data(), n); });
@@ -217,6 +218,11 @@ std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* m
     for (std::uint64_t k = 0; k < n; ++k) ds.copy_from(ss, k * size, kept[k], size);
   }
   return n;
+}
+
+std::uint64_t kept_by_gather_mask(Site site) {
+  core().need(Pipe::V, site);
+  return core().registers.kept;
 }
 
 void vector_transpose16(const View& dst, const View& src, Site site) {

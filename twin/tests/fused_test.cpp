@@ -197,6 +197,52 @@ TEST(Select, TakesBitsAndScalarsInEveryForm) {
   }
 }
 
+// Mode 2 over the register: it holds where the bits lie.
+template <class T>
+void check_select_by_address() {
+  constexpr int kOne = 256 / sizeof(T);
+  const auto a = values<T>(12, 2 * kOne, 9), b = values<T>(13, 2 * kOne, 9);
+  const auto d = run<T, T>(a, b, [](const LocalTensor<T>& out, const LocalTensor<T>& x, const LocalTensor<T>& y) {
+    const auto bits = ub<std::uint8_t>(131072, 32);
+    const auto address = ub<std::int32_t>(131104, 8);
+    Compares(bits, x, T(0.0f), CMPMODE::GE, std::uint64_t{kOne}, 2, UnaryRepeatParams());
+    Duplicate(address, static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(bits.GetPhyAddr())), 8);
+    PipeBarrier<PIPE_V>();
+    SetCmpMask(address);
+    PipeBarrier<PIPE_V>();
+    SetVectorMask<T>(kOne - 5);
+    Select<T, SELMODE::VSEL_TENSOR_TENSOR_MODE>(out, x, y, 2, BinaryRepeatParams());
+    ResetMask();
+  });
+  for (int k = 0; k < 2 * kOne; ++k)
+    ASSERT_EQ(float(d[k]), k % kOne >= kOne - 5 ? 1 : float(a[k]) >= 0 ? float(a[k]) : float(b[k])) << k;
+}
+TEST(Select, FollowsTheAddressInTheRegister) {
+  check_select_by_address<half>();
+  check_select_by_address<float>();
+}
+void wrong_address(GM_ADDR, int what) {
+  const auto address = ub<std::int32_t>(131104, 8);
+  const auto x = ub<float>(0, 64), y = ub<float>(256, 64);
+  Duplicate(ub<float>(0, 128), 0.0f, 128);
+  if (what != 0) Duplicate(address, what == 1 ? 0x7ffffff0 : 8, 8);
+  PipeBarrier<PIPE_V>();
+  SetCmpMask(address);
+  SetVectorMask<float>(64);
+  Select<float, SELMODE::VSEL_TENSOR_TENSOR_MODE>(x, x, y, 1, BinaryRepeatParams());
+}
+TEST(Select, ReportsWhatIsNoAddressInTheRegister) {
+  twin_test::Device<float> x(64);
+  const std::pair<twin::Kind, const char*> said[] = {{twin::Kind::Uninitialised, "uses as an address"},
+                                                     {twin::Kind::OutOfBounds, "no address in UB"},
+                                                     {twin::Kind::Alignment, "does not begin on 32 bytes"}};
+  for (int what = 0; what < 3; ++what) {
+    twin::take_findings();
+    RUN(wrong_address, 1).as(twin::KernelType::AivOnly)(x, what);
+    twin_test::expect_found(said[what].first, said[what].second);
+  }
+}
+
 // ---- reductions ----
 TEST(Reduce, MasksRegistersAndNewerNames) {
   static float most, index, sum;

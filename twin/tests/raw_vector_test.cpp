@@ -1,64 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's own names of vector instructions beside the functions of the reference that do the same.
-#include <functional>
-#include <random>
+#include "raw_support.hpp"
 
-#include "support.hpp"
-
+using namespace raw_test;
 using twin::Kind;
 
 namespace {
 
 using namespace AscendC;
-
-constexpr int kLanes = 256;  // of every type: whole repeats
-
-template <class T>
-std::vector<T> numbers(unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<T> v(kLanes);
-  for (T& e : v) e = T(static_cast<float>(static_cast<int>(random() % 400) - 200) / (sizeof(T) == 1 ? 4.0f : 8.0f));
-  return v;
-}
-
-// Runs `body` on x and y in UB, and returns what it leaves at z.
-template <class In, class Out>
-std::function<void(In*, In*, Out*)> body_now;
-template <class In, class Out>
-void kernel(GM_ADDR x, GM_ADDR y, GM_ADDR z) {
-  LocalTensor<In> x0(TPosition::VECCALC, 0, kLanes), y0(TPosition::VECCALC, 4096, kLanes);
-  LocalTensor<Out> z0(TPosition::VECCALC, 8192, kLanes);
-  GlobalTensor<In> gx, gy;
-  GlobalTensor<Out> gz;
-  gx.SetGlobalBuffer((__gm__ In*)x, kLanes);
-  gy.SetGlobalBuffer((__gm__ In*)y, kLanes);
-  gz.SetGlobalBuffer((__gm__ Out*)z, kLanes);
-  DataCopy(x0, gx, kLanes);
-  DataCopy(y0, gy, kLanes);
-  SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
-  WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
-  set_vector_mask(~0ull, ~0ull);
-  body_now<In, Out>(x0.GetPhyAddr(), y0.GetPhyAddr(), z0.GetPhyAddr());
-  SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
-  WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
-  DataCopy(gz, z0, kLanes);
-}
-template <class In, class Out, class Body>
-std::vector<Out> run(const std::vector<In>& a, const std::vector<In>& b, Body body) {
-  body_now<In, Out> = body;
-  twin_test::Device<In> x(a), y(b);
-  twin_test::Device<Out> z(std::vector<Out>(kLanes, Out(0.0f)));
-  twin::take_findings();
-  twin::launcher<void(GM_ADDR, GM_ADDR, GM_ADDR), kernel<In, Out>>(1).auto_sync(false).as(twin::KernelType::AivOnly)(x, y,
-                                                                                                                     z);
-  EXPECT_SILENT();
-  return z.values();
-}
-template <class T>
-void zero(__ubuf__ T* to) {  // what an instruction leaves out is stored all the same
-  vector_dup((__ubuf__ std::int16_t*)to, std::int16_t{0}, kLanes * sizeof(T) / 256 + 1, 1, 1, 8, 8);
-  pipe_barrier(PIPE_V);
-}
 
 template <class T>
 void check_reductions() {
@@ -198,6 +147,59 @@ TEST(RawVector, ChoosesBetweenAVectorAndTheRegistersScalar) {
   for (int k = 0; k < kLanes; ++k) EXPECT_EQ(got[k], a[k] < 0 ? a[k] : 2.5f) << k;
 }
 
+TEST(RawVector, ChoosesByBitsThatTheRegisterPointsAt) {
+  const auto a = numbers<half>(10), b = numbers<half>(11);
+  const auto got = run<half, half>(a, b, [](auto* x, auto* y, auto* z) {
+    auto* const bits = (__ubuf__ std::uint8_t*)(z + kLanes);
+    auto* const address = (__ubuf__ std::int32_t*)(bits + 32);
+    vcmpvs_lt(bits, x, half(0.0f), 2, 1, 1, 8, 8);
+    vector_dup(address, static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(bits)), 1, 1, 1, 8, 8);
+    pipe_barrier(PIPE_V);
+    set_cmpmask(address);
+    pipe_barrier(PIPE_V);
+    vsel(z, x, y, 2, 1, 1, 1, 8, 8, 8, 2);
+  });
+  for (int k = 0; k < kLanes; ++k) EXPECT_EQ(float(got[k]), float(float(a[k]) < 0 ? a[k] : b[k])) << k;
+}
+
+// One sum over all repeats, which the scalar unit stores.
+template <class T>
+void check_register_sum() {
+  const auto a = numbers<T>(12);
+  const auto got = run<T, T>(a, a, [](auto* x, auto*, auto* z) {
+    zero(z);
+    vcadd(z, x, kLanes * sizeof(T) / 256, 1, 1, 8, true);
+    set_flag(PIPE_V, PIPE_S, EVENT_ID1);
+    wait_flag(PIPE_V, PIPE_S, EVENT_ID1);
+    const std::int64_t bits = get_acc_val();
+    T sum;
+    std::memcpy(static_cast<void*>(&sum), &bits, sizeof sum);
+    LocalTensor<T>(TPosition::VECCALC, 8192, kLanes).SetValue(1, sum);
+    set_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
+    wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
+  });
+  float sum = 0;
+  for (const T& v : a) sum += float(v);
+  EXPECT_EQ(float(got[1]), float(T(sum)));
+  EXPECT_EQ(float(got[0]), 0);  // dst is left alone
+}
+TEST(RawVector, SumsAllRepeatsIntoTheRegister) {
+  check_register_sum<float>();
+  check_register_sum<half>();
+}
+void unwritten_sum(GM_ADDR) {
+  vcadd((__ubuf__ float*)nullptr, (__ubuf__ float*)std::uintptr_t{512}, 1, 1, 1, 8, true);
+  set_flag(PIPE_V, PIPE_S, EVENT_ID1);
+  wait_flag(PIPE_V, PIPE_S, EVENT_ID1);
+  (void)get_acc_val();
+}
+TEST(RawVector, ReportsASumOfWhatNothingWrote) {
+  twin_test::Device<float> x(64);
+  twin::take_findings();
+  RUN(unwritten_sum, 1).as(twin::KernelType::AivOnly)(x);
+  twin_test::expect_found(Kind::Uninitialised, "reads a sum of undefined values");
+}
+
 template <class T, class Bits>
 void check_spreading() {
   const auto a = numbers<T>(9);
@@ -214,13 +216,14 @@ TEST(RawVector, Spreads) {
 void refused(GM_ADDR, int what) {
   auto* const p = (__ubuf__ float*)std::uintptr_t{0};
   auto* const z = (__ubuf__ float*)std::uintptr_t{4096};
-  if (what == 0) vcadd(z, p, 1, 1, 1, 8, true);
-  if (what == 1) vcmp_eq(p, z, 2, 1, 1, 1, 8, 8, 8);
-  if (what == 2) vsel(z, p, p, 1, 1, 1, 1, 8, 8, 8, 2);
+  if (what == 0) vcmp_eq(p, z, 2, 1, 1, 1, 8, 8, 8);
+  if (what == 1) vsel(z, p, p, 1, 1, 1, 1, 8, 8, 8, 3);
+  if (what == 2) vaddreluconv_f322f16((__ubuf__ half*)z, p, p, 1, 1, 1, 1, 4, 8, 8, true);
 }
 TEST(RawVector, SaysWhatItDoesNotHave) {
   twin_test::Device<float> x(64);
-  const char* const said[] = {"vcadd with mode true", "vcmp_eq of other than one repeat", "vsel with selectMode 2"};
+  const char* const said[] = {"vcmp_eq of other than one repeat", "vsel with a selectMode above 2",
+                              "vaddreluconv_f322f16 with h true"};
   for (int what = 0; what < 3; ++what) {
     twin::take_findings();
     RUN(refused, 1).as(twin::KernelType::AivOnly)(x, what);

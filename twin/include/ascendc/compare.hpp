@@ -133,13 +133,16 @@ TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, c
   detail::select<T>(detail::bit_lanes(mask, repeatTime, isSetMask), dst, selMask, src0, nullptr, detail::bits_of(src1),
                     selMode, p, site);
 }
-// The choice in the compare register (mode 0), the lanes from SetVectorMask.
+// The choice in the compare register (mode 0), or there the address of a mask of as many bits as lanes (mode 2), where
+// SetCmpMask has put it; the lanes from SetVectorMask.
 template <class T, SELMODE selMode>
 TWIN_API void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,
                      const detail::Repeat repeatTime, const BinaryRepeatParams& p, Site site = Site::here()) {
-  static_assert(selMode == SELMODE::VSEL_CMPMASK_SPR,
-                "Select with its mask in the register: the twin covers VSEL_CMPMASK_SPR; give the others a mask tensor");
+  static_assert(selMode != SELMODE::VSEL_TENSOR_SCALAR_MODE,
+                "Select in mode 1 takes its mask as a tensor, the scalar in the register: Select(dst, selMask, src0, "
+                "repeatTime, repeatParams)");
   ::twin::SelectCall call{detail::first_lanes(0, repeatTime, false), dst.view(), nullptr, src0.view(), &src1.view()};
+  call.address_in_register = selMode == SELMODE::VSEL_TENSOR_TENSOR_MODE;
   call.dst_stride = {p.dstBlkStride, p.dstRepStride};
   call.src0_stride = {p.src0BlkStride, p.src0RepStride};
   call.src1_stride = {p.src1BlkStride, p.src1RepStride};

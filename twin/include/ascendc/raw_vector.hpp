@@ -9,15 +9,20 @@
 
 enum Order_t { VALUE_INDEX = 0, INDEX_VALUE = 1, ONLY_VALUE = 2, ONLY_INDEX = 3 };
 
-// ---- reductions ----
+// ---- reductions. vcadd with mode true leaves one sum in the register of get_acc_val, bits of an element, and no dst ----
 template <class T>
 TWIN_API void vcadd(__ubuf__ T* dst, const __ubuf__ T* src, std::uint8_t repeat, std::uint16_t dstRepeatStride,
                     std::uint16_t srcBlockStride, std::uint16_t srcRepeatStride, bool mode,
                     ::twin::Site site = ::twin::Site::here()) {
-  if (mode) return ::twin::refuse_call("vcadd with mode true, one sum over all repeats", "mode false: a sum a repeat", site);
+  if (mode)
+    return ::twin::reduce_to_register(AscendC::detail::first_lanes(0, repeat, false), twin_raw::local(src, site),
+                                      {srcBlockStride, srcRepeatStride}, "vcadd", site);
   ::twin::reduce_whole(::twin::Reduce::Sum, ::twin::ReduceOut::Value, AscendC::detail::first_lanes(0, repeat, false),
                        twin_raw::local(dst, site), twin_raw::local(src, site), dstRepeatStride,
                        {srcBlockStride, srcRepeatStride}, "vcadd", site);
+}
+TWIN_API std::int64_t get_acc_val(::twin::Site site = ::twin::Site::here()) {
+  return static_cast<std::int64_t>(::twin::reduced_sum(site));
 }
 #define TWIN_RAW_EXTREME(name, op)                                                                                     \
   template <class T>                                                                                                   \
@@ -149,19 +154,19 @@ TWIN_API void get_cmpmask(__ubuf__ T* dst, ::twin::Site site = ::twin::Site::her
 }
 
 // Mode 0: by the compare register, between two vectors. Mode 1: src1 points at the bits; the other is the register's scalar.
+// Mode 2: the register holds the address of the bits, between two vectors.
 template <class T, class Other>
 TWIN_API void vsel(__ubuf__ T* dst, const __ubuf__ T* src0, const __ubuf__ Other* src1, std::uint8_t repeat,
                    std::uint8_t dstBlockStride, std::uint8_t src0BlockStride, std::uint8_t src1BlockStride,
                    std::uint8_t dstRepeatStride, std::uint8_t src0RepeatStride, std::uint8_t src1RepeatStride,
                    std::uint8_t selectMode, ::twin::Site site = ::twin::Site::here()) {
-  if (selectMode > 1)
-    return ::twin::refuse_call("vsel with selectMode 2: the address of the bits is in the compare register",
-                               "Select with VSEL_TENSOR_TENSOR_MODE and a tensor for the bits", site);
-  const ::twin::View other = selectMode == 0 ? twin_raw::local(reinterpret_cast<const __ubuf__ T*>(src1), site)
+  if (selectMode > 2) return ::twin::refuse_call("vsel with a selectMode above 2", "0, 1 or 2", site);
+  const ::twin::View other = selectMode != 1 ? twin_raw::local(reinterpret_cast<const __ubuf__ T*>(src1), site)
                                              : twin_raw::local(reinterpret_cast<const __ubuf__ std::uint8_t*>(src1), site);
   ::twin::SelectCall call{AscendC::detail::first_lanes(0, repeat, false), twin_raw::local(dst, site), nullptr,
                           twin_raw::local(src0, site), nullptr};
-  if (selectMode == 0) {
+  call.address_in_register = selectMode == 2;
+  if (selectMode != 1) {
     call.src1 = &other;
   } else {
     call.mask = &other;

@@ -59,6 +59,8 @@ enum class Reduce : std::uint8_t { Sum, Max, Min };
 enum class ReduceOut : std::uint8_t { ValueIndex, IndexValue, Value, Index };
 void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst, const View& src,
                   std::uint32_t dst_repeat_stride, Stride src_stride, const char* name, Site site);
+// The sum over all repeats, into the register that reduced_value reads.
+void reduce_to_register(const Lanes& lanes, const View& src, Stride src_stride, const char* name, Site site);
 // Each 32-byte block of the source becomes one element (Sum, Max, Min); pairs: each two neighbours become one (Sum).
 void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, const View& src,
                   std::uint32_t dst_repeat_stride, Stride src_stride, const char* name, Site site);
@@ -68,6 +70,7 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
 
 // What the last reduction left in its registers: 0 the extreme, 1 its index, 2 the sum; bits of an element.
 std::uint64_t reduced_value(DType dtype, int which, Site site);
+std::uint64_t reduced_sum(Site site);  // of the type that was summed
 
 void vector_brcb(const View& dst, const View& src, std::uint32_t repeats, Stride dst_stride, Site site);
 void vector_gather(const View& dst, const View& src, const View& offsets, std::uint32_t base_bytes, std::uint32_t count,
@@ -76,6 +79,7 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
 std::uint64_t vector_gather_mask(const View& dst, const View& src, const View* mask, int pattern, bool counter_mode,
                                  std::uint32_t mask_count, std::uint32_t repeats, Stride src_stride,
                                  std::uint32_t mask_repeat_stride, Site site);
+std::uint64_t kept_by_gather_mask(Site site);  // the last one's number again
 void vector_transpose16(const View& dst, const View& src, Site site);
 void vector_copy(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride, Site site);
 

@@ -10,6 +10,9 @@ namespace twin {
 View local_view(const void* pointer, DType dtype, Site site);
 // The same of a pointer into this memory, whose value may also be a number of bytes from its begin.
 View local_view(Space space, const void* pointer, DType dtype, Site site);
+// UB from an address of 32 bits on: the lower half of what GetPhyAddr gives, or a number of bytes from the begin. Empty
+// where it is neither.
+View ub_view(std::uint32_t address, DType dtype);
 
 // ---- computing and converting ----
 enum class Fused : std::uint8_t { AddReluCast, SubReluCast, MulCast, AddDeqRelu };
@@ -35,6 +38,7 @@ struct SelectCall {
   std::uint64_t scalar = 0;   // bits of an element
   bool mask_repeats = false;  // the same bits for each repeat (mode 0); otherwise they go on
   bool scalar_in_register = false;
+  bool address_in_register = false;  // of the mask: the lower 32 bits of what GetPhyAddr gives
   Stride dst_stride{}, src0_stride{}, src1_stride{};
 };
 void vector_select(const SelectCall& call, Site site);
