@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order between two blocks through flags in GM: IBSet and IBWait, and the turns of blocks one after another.
+// Order between two blocks through flags in GM: IBSet and IBWait, the turns of blocks one after another, and groups.
 #include "engine.hpp"
 #include "launched.hpp"
 
@@ -8,6 +8,10 @@ namespace twin {
 Clock as_foreign(const Core& c, const Clock& known);
 
 namespace {
+
+// Events at and below it: what an arriving core tells the waiting core kGroup − event.
+constexpr int kGroup = -1000;
+constexpr std::uint64_t kGroupUb = 1600;  // bytes at the end of UB that the library takes for its messages
 
 int index_of(const Core& c) {
   return c.kind == CoreKind::AIV && launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block;
@@ -24,10 +28,10 @@ void need(const View& v, std::uint64_t bytes, const char* call, const char* what
           to_string(site), "", core().label(), "", "", "", "32 bytes for each flag"});
 }
 
-void set(const View& gm, int block, int event, Site site) {
+void set(const View& gm, int block, int event, Site site, Pipe covers = Pipe::ALL) {
   Core& c = core();
   Launched& l = launched();
-  c.barrier(Pipe::ALL, site_id(site));
+  c.barrier(covers, site_id(site));
   Record r;
   r.step = Step::CrossSet;
   r.pipe = Pipe::MTE3;
@@ -47,7 +51,7 @@ void wait(const View& gm, int block, int event, const std::string& what, Site si
   c.waits_text = what;
   c.waits_sets = &launched().block_sets[{gm.addr, block, event}];
   for (const auto& other : launched().cores) {
-    if (other->kind == c.kind && index_of(*other) == block) c.waits_on = other.get();
+    if (event > kGroup && other->kind == c.kind && index_of(*other) == block) c.waits_on = other.get();
   }
   c.waits_at = site_id(site);
   block_core_until([](void* f) { return !static_cast<std::deque<CrossFlag::Delivery>*>(f)->empty(); }, &flag);
@@ -96,6 +100,54 @@ void turn_wait(const View& gm, const View& ub, Site site) {
 
 void turn_notify(const View& gm, const View& ub, Site site) {
   if (usable("NotifyNextBlock", gm, ub, 0, kTurns, site)) set(gm, index_of(core()), kTurns, site);
+}
+
+void group_begin(const Group& g, Site site) {
+  Core& c = core();
+  const auto refuse = [&](Kind kind, const std::string& what, const char* fix) {
+    report({kind, "GroupBarrier: " + what, to_string(site), "", c.label(), "", "", "", fix});
+  };
+  if (c.kind != CoreKind::AIV) refuse(Kind::KernelType, "on a cube core", "vector cores arrive and wait");
+  if (g.arrivers == 0 || g.waiters == 0)
+    refuse(Kind::Limit, format("%u cores arrive and %u wait", g.arrivers, g.waiters), "at least one of each");
+  if (g.workspace % 512 != 0)
+    refuse(Kind::Alignment, "the workspace does not begin on 512 bytes", "align it: a core's messages have 512 bytes");
+  const Memory* const m = GlobalMemory::get().find(g.workspace);
+  const std::uint64_t at = m ? g.workspace - reinterpret_cast<std::uint64_t>(m->data) : 0;
+  if (!m || m->bytes - at < std::uint64_t{g.waiters} * 512)
+    refuse(Kind::OutOfBounds, format("the workspace has no %u bytes of GM", g.waiters * 512), "512 bytes a waiting core");
+  const Memory& ub = c.memory[int(Space::UB)];
+  if (c.kind == CoreKind::AIV && c.allocated[int(Space::UB)] + kGroupUb > ub.bytes)
+    refuse(Kind::Capacity,
+           format("it uses the last 1600 bytes of UB, but InitBuffer has given away UB up to 0x%llx",
+                  static_cast<unsigned long long>(c.allocated[int(Space::UB)])),
+           "leave them to it");
+}
+
+void group_arrive(const Group& g, std::uint32_t index, Site site) {
+  if (index >= g.arrivers) {
+    report({Kind::Limit, format("GroupBarrier: Arrive(%u) of %u cores that arrive", index, g.arrivers), to_string(site), "",
+            core().label(), "", "", "", "number them from 0"});
+    return;
+  }
+  View gm;
+  gm.space = Space::GM;
+  gm.addr = g.workspace;
+  for (std::uint32_t w = 0; w < g.waiters; ++w)
+    set(gm, static_cast<int>(index), kGroup - static_cast<int>(w), site, Pipe::MTE3);
+}
+
+void group_wait(const Group& g, std::uint32_t index, Site site) {
+  if (index >= g.waiters) {
+    report({Kind::Limit, format("GroupBarrier: Wait(%u) of %u cores that wait", index, g.waiters), to_string(site), "",
+            core().label(), "", "", "", "number them from 0"});
+    return;
+  }
+  View gm;
+  gm.space = Space::GM;
+  gm.addr = g.workspace;
+  for (std::uint32_t a = 0; a < g.arrivers; ++a)
+    wait(gm, static_cast<int>(a), kGroup - static_cast<int>(index), format("GroupBarrier's Arrive(%u)", a), site);
 }
 
 }  // namespace twin

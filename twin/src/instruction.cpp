@@ -224,6 +224,7 @@ bool Instruction::issue() {
     }
     return false;
   }
+  if (core_.watching) meet_watches();
   record_.span_count = static_cast<std::uint32_t>(core_.spans.size()) - record_.span_first;
   Tag tag = tag_;
   Event now = core_.event(pipe_, record_.site, tag);

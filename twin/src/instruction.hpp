@@ -93,6 +93,7 @@ class Instruction {
 
  private:
   bool executes();
+  void meet_watches();
   void use_skipped(const View& view, std::uint8_t state, const char* how);
   void check_int4(const View& view);
   void touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write);

@@ -23,6 +23,10 @@ void set_mask_counter(bool counter_mode) {
   TWIN_HOLD_BACK(Pipe::V, { set_mask_counter(counter_mode); })
   core().mask_counts = counter_mode;
 }
+bool mask_counter(Site site) {
+  core().need(Pipe::V, site);
+  return core().mask_counts;
+}
 void set_atomic(Atomic kind, DType dtype, Site) {
   core().atomic = kind;
   core().atomic_dtype = dtype;

@@ -27,7 +27,14 @@ KERNEL
 
 refuses 'AscendQuant<bfloat16_t>(LocalTensor<int8_t>(), LocalTensor<bfloat16_t>(), 1.0f, 0.0f);' 'AscendQuant takes half and float on the 910B'
 refuses 'Hccl<> hccl; hccl.BatchWrite(x, 1);' 'BatchWrite writes to other chips, which the twin does not have'
-refuses 'PhiloxRandom(a, b);' 'AscendC::PhiloxRandom is not covered by the twin yet'
+refuses 'PhiloxRandom<10>(a, b);' 'AscendC::PhiloxRandom does not exist on the 910B'
+refuses 'float most = NumericLimits<float>::Max(); (void)most;' 'AscendC::NumericLimits does not exist on the 910B'
+refuses 'ResetCtrlSpr<48, 48>();' 'AscendC::ResetCtrlSpr does not exist on the 910B'
+refuses 'SetCtrlSpr<6, 8>(1);' 'SetCtrlSpr: of the 910B the bits 48, 53, 56 and 59 are given'
+refuses 'TPipe pipe; pipe.InitSpmBuffer(1024);' 'InitSpmBuffer in L1 does not exist on the 910B'
+refuses 'GroupBarrier<PipeMode::SCALAR_MODE> group(x, 1, 1);' 'GroupBarrier takes MTE3_MODE only'
+refuses 'LocalTensor<half> h; SoftMax<float, false, false, true>(a, a, a, a, SoftMaxTiling());' 'softmax on Nz data takes half'
+refuses 'Select<float, SELMODE::VSEL_TENSOR_SCALAR_MODE>(a, a, a, 1, BinaryRepeatParams());' 'Select in mode 1 takes its mask as a tensor'
 refuses 'CubeResGroupHandle<int> group; (void)group;' 'AscendC::CubeResGroupHandle is not covered by the twin yet'
 refuses 'ConfusionTranspose(LocalTensor<int8_t>(), LocalTensor<int8_t>(), TransposeType::TRANSPOSE_ND2ND_ONLY, ConfusionTransposeTiling());' 'ConfusionTranspose takes elements of 16 and 32 bits'
 refuses 'GetWorkSpace(a);' 'AscendC::GetWorkSpace does not exist on the 910B: GetUserWorkspace and GetSysWorkSpacePtr'
@@ -40,6 +47,7 @@ product() {  # element type of B, of C, whether A is transposed, configuration, 
   local a="MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, $3>" b="MatmulType<TPosition::GM, CubeFormat::ND, $1>"
   refuses "Matmul<$a, $b, MatmulType<TPosition::GM, CubeFormat::ND, $2>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, $4> mm; mm.End();" "$5" lib/matmul_intf.h
 }
+refuses 'using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, T> mm; mm.SetSparseIndex(GlobalTensor<uint8_t>());' 'SetSparseIndex is not covered by the twin yet' lib/matmul_intf.h
 product int4b_t int32_t true CFG_NORM 'A of int4b_t cannot be transposed on the 910B'
 product int4b_t int8_t false CFG_NORM 'of int4b_t matrices int32_t or half'
 product int8_t int32_t false CFG_NORM 'A and B have the same element type on the 910B'

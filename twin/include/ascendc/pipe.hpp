@@ -2,7 +2,11 @@
 // TPipe, TQue, TQueBind and TBuf.
 #pragma once
 
+#include <string>
+
+#include "ascendc/move.hpp"
 #include "ascendc/tensor.hpp"
+#include "twin/calls_rows.hpp"
 
 namespace AscendC {
 
@@ -170,6 +174,48 @@ class TPipe {
   TWIN_API bool InitBufPool(TBufPool<position, size>& bufPool, std::uint32_t len, Site site = Site::here());
   template <TPosition position, std::uint32_t size, class Other>
   TWIN_API bool InitBufPool(TBufPool<position, size>& bufPool, std::uint32_t len, Other& shareBuf, Site site = Site::here());
+  // ---- UB spilled to GM and fetched again; offsets in bytes, sizes in elements. Fetching waits for what was spilled, as
+  // the example of the reference takes for granted; order with the vector unit is the kernel's. ----
+  template <class T>
+  TWIN_API void InitSpmBuffer(const GlobalTensor<T>& workspace, const std::int32_t bufferSize, Site site = Site::here()) {
+    spill_ = workspace.view();
+    const auto bytes = static_cast<std::uint64_t>(bufferSize < 0 ? 0 : bufferSize);
+    if (bytes == 0 || (spill_.bytes && bytes > spill_.bytes)) {
+      ::twin::refuse_call("InitSpmBuffer with a bufferSize of nothing, or beyond its workspace", "bytes of the workspace",
+                          site);
+      return;
+    }
+    spill_.bytes = bytes;
+  }
+  template <class N>
+  TWIN_API void InitSpmBuffer(const N bufferSize) {
+    static_assert(sizeof(N) == 0, "InitSpmBuffer in L1 does not exist on the 910B: give it a workspace");
+    (void)bufferSize;
+  }
+  template <class T>
+  TWIN_API void WriteSpmBuffer(const LocalTensor<T>& writeBuffer, const DataCopyParams& copyParams,
+                               std::int32_t writeOffset = 0, Site site = Site::here()) {
+    ::twin::View to;
+    if (spilled(to, writeOffset, "WriteSpmBuffer", site))
+      ::twin::move_blocks(to, writeBuffer.view(), detail::plain(copyParams), site);
+  }
+  template <class T>
+  TWIN_API void WriteSpmBuffer(const LocalTensor<T>& writeBuffer, const std::int32_t writeSize, std::int32_t writeOffset = 0,
+                               Site site = Site::here()) {
+    ::twin::View to;
+    if (spilled(to, writeOffset, "WriteSpmBuffer", site))
+      ::twin::move_blocks(to, writeBuffer.view(), detail::plain<T>(static_cast<std::uint32_t>(writeSize)), site);
+  }
+  template <class T>
+  TWIN_API void ReadSpmBuffer(const LocalTensor<T>& readBuffer, const DataCopyParams& copyParams,
+                              std::int32_t readOffset = 0, Site site = Site::here()) {
+    fetch(readBuffer, detail::plain(copyParams), readOffset, site);
+  }
+  template <class T>
+  TWIN_API void ReadSpmBuffer(const LocalTensor<T>& readBuffer, const std::int32_t readSize, std::int32_t readOffset = 0,
+                              Site site = Site::here()) {
+    fetch(readBuffer, detail::plain<T>(static_cast<std::uint32_t>(readSize)), readOffset, site);
+  }
   // Where the buffers of a position lie, as GetPhyAddr counts.
   TWIN_API std::uint64_t GetBaseAddr(std::int8_t logicPos, Site site = Site::here()) {
     ::twin::View base;
@@ -180,7 +226,34 @@ class TPipe {
   TWIN_API void Destroy() { ::twin::pipe_end(site_); }
 
  private:
+  bool spilled(::twin::View& part, std::int32_t offset, const char* call, Site site) const {
+    part = spill_;
+    if (spill_.addr == 0) {
+      ::twin::refuse_call((std::string(call) + " without an InitSpmBuffer").c_str(), "InitSpmBuffer(workspace, bytes)",
+                          site);
+      return false;
+    }
+    if (offset < 0 || static_cast<std::uint64_t>(offset) >= spill_.bytes) {
+      ::twin::refuse_call((std::string(call) + " at " + std::to_string(offset) + " of a buffer of " +
+                           std::to_string(spill_.bytes) + " bytes")
+                              .c_str(),
+                          "an offset inside of it, in bytes", site);
+      return false;
+    }
+    part.addr += static_cast<std::uint64_t>(offset);
+    part.bytes -= static_cast<std::uint64_t>(offset);
+    return true;
+  }
+  template <class T>
+  void fetch(const LocalTensor<T>& to, const ::twin::Blocks& blocks, std::int32_t offset, Site site) const {
+    ::twin::View from;
+    if (!spilled(from, offset, "ReadSpmBuffer", site)) return;
+    ::twin::library_order(::twin::Pipe::MTE3, ::twin::Pipe::MTE2, site);
+    ::twin::move_blocks(to.view(), from, blocks, site);
+  }
+
   Site site_ = Site::none();
+  ::twin::View spill_;  // of the SPM buffer
 };
 
 TWIN_API TPipe* GetTPipePtr() { return static_cast<TPipe*>(::twin::pipe_slot()); }

@@ -77,6 +77,29 @@ TWIN_API void NotifyNextBlock(GlobalTensor<std::int32_t>& gmWorkspace, LocalTens
   ::twin::turn_notify(gmWorkspace.view(), ubWorkspace.view(), site);
 }
 
+// Some vector cores wait for others, through messages of 512 bytes a waiting core at groupWorkspace, which the kernel has
+// zeroed. An arrival covers what its core has stored to GM; a waiting core goes on when each of the others has arrived once
+// more.
+enum class PipeMode : std::uint8_t { SCALAR_MODE = 0, MTE3_MODE = 1, MAX };
+template <PipeMode pipeMode>
+class GroupBarrier {
+  static_assert(pipeMode == PipeMode::MTE3_MODE, "GroupBarrier takes MTE3_MODE only");
+
+ public:
+  TWIN_API GroupBarrier(GM_ADDR groupWorkspace, std::uint32_t arriveSizeIn, std::uint32_t waitSizeIn,
+                        Site site = Site::here())
+      : group_{reinterpret_cast<std::uint64_t>(groupWorkspace), arriveSizeIn, waitSizeIn} {
+    ::twin::group_begin(group_, site);
+  }
+  TWIN_API void Arrive(std::uint32_t arriveIndex, Site site = Site::here()) {
+    ::twin::group_arrive(group_, arriveIndex, site);
+  }
+  TWIN_API void Wait(std::uint32_t waitIndex, Site site = Site::here()) { ::twin::group_wait(group_, waitIndex, site); }
+
+ private:
+  ::twin::Group group_;
+};
+
 template <class T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_OUT>
 TWIN_API void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor, Site site = Site::here()) {
   ::twin::cache_clean(tensor.view(), entireType == CacheLine::ENTIRE_DATA_CACHE, site);

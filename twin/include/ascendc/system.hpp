@@ -98,4 +98,63 @@ TWIN_API void Async(Args... args) {
   }
 }
 
+// ---- the control register. Bits that the page of asc_set_ctrl gives for the 910B: 48 halves keep Inf and NaN, 53 integers
+// saturate, 56 the mask counts elements, 59 conversions to integers truncate. The twin computes with 48 set, 53 and 59
+// clear; another value of those is reported. ----
+namespace detail {
+template <std::int8_t startBit, std::int8_t endBit>
+constexpr void known_control_bit() {
+  static_assert(startBit == endBit && (startBit == 48 || startBit == 53 || startBit == 56 || startBit == 59),
+                "SetCtrlSpr: of the 910B the bits 48, 53, 56 and 59 are given, one at a time");
+}
+}  // namespace detail
+template <std::int8_t startBit, std::int8_t endBit>
+TWIN_API std::int64_t GetCtrlSpr(Site site = Site::here()) {
+  detail::known_control_bit<startBit, endBit>();
+  return startBit == 56 ? ::twin::mask_counter(site) : startBit == 48;
+}
+template <std::int8_t startBit, std::int8_t endBit>
+TWIN_API void SetCtrlSpr(std::int64_t value, Site site = Site::here()) {
+  detail::known_control_bit<startBit, endBit>();
+  if (startBit == 56) return ::twin::set_mask_counter((value & 1) != 0);
+  if ((value & 1) == (startBit == 48)) return;
+  ::twin::refuse_call(startBit == 48   ? "SetCtrlSpr<48, 48>(0): the twin computes halves that keep Inf and NaN"
+                      : startBit == 53 ? "SetCtrlSpr<53, 53>(1): the twin computes integers that wrap"
+                                       : "SetCtrlSpr<59, 59>(1): the twin converts to integers that saturate",
+                      "leave the bit as it is; what the twin computes would not be what the chip does", site);
+}
+
+// ---- a range of UB whose accesses are reported: on the chip an exception. Blocks of 32 bytes behind startAddr, up to and
+// with endAddr ----
+struct CheckLocalMemoryIAParam {
+  CheckLocalMemoryIAParam() = default;
+  CheckLocalMemoryIAParam(std::uint8_t bit, std::uint32_t start, std::uint32_t end, bool scalar_read, bool scalar_write,
+                          bool vector_read, bool vector_write, bool mte_read, bool mte_write, bool enable)
+      : enableBit(bit),
+        startAddr(start),
+        endAddr(end),
+        isScalarRead(scalar_read),
+        isScalarWrite(scalar_write),
+        isVectorRead(vector_read),
+        isVectorWrite(vector_write),
+        isMteRead(mte_read),
+        isMteWrite(mte_write),
+        isEnable(enable) {}
+  std::uint8_t enableBit = 0;
+  std::uint32_t startAddr = 0, endAddr = 0;
+  bool isScalarRead = false, isScalarWrite = false, isVectorRead = false, isVectorWrite = false, isMteRead = false,
+       isMteWrite = false, isEnable = false;
+  std::uint32_t reserved = 0;
+};
+TWIN_API void CheckLocalMemoryIA(const CheckLocalMemoryIAParam& checkParams, Site site = Site::here()) {
+  const CheckLocalMemoryIAParam& p = checkParams;
+  ::twin::watch_ub({p.enableBit,
+                    p.startAddr,
+                    p.endAddr,
+                    {p.isScalarRead, p.isVectorRead, p.isMteRead},
+                    {p.isScalarWrite, p.isVectorWrite, p.isMteWrite},
+                    p.isEnable},
+                   site);
+}
+
 }  // namespace AscendC

@@ -69,20 +69,29 @@ inline constexpr bool kNever = false;
   template <class T, class U, auto... kValues, class... A> \
   void name(A&&...) {                                      \
     static_assert(detail::kNever<T, U, A...>, text);       \
+  }                                                        \
+  template <auto kFirst, auto... kValues, class... A>      \
+  void name(A&&...) {                                      \
+    static_assert(detail::kNever<A...>, text);             \
   }
 #define TWIN_MISSING(name) TWIN_ABSENT(name, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md")
 #define TWIN_ELSEWHERE(name) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B")
 #define TWIN_NOWHERE(name, instead) TWIN_ABSENT(name, "AscendC::" #name " does not exist on the 910B: " instead)
-#define TWIN_MISSING_CLASS(name)                                                                                    \
-  template <class... A>                                                                                             \
-  class name {                                                                                                      \
-    static_assert(detail::kNever<A...>, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md"); \
+#define TWIN_ABSENT_CLASS(name, text)          \
+  template <class... A>                        \
+  class name {                                 \
+    static_assert(detail::kNever<A...>, text); \
   };
+#define TWIN_MISSING_CLASS(name) \
+  TWIN_ABSENT_CLASS(name, "AscendC::" #name " is not covered by the twin yet, see docs/twin_api.md")
+#define TWIN_ELSEWHERE_CLASS(name) TWIN_ABSENT_CLASS(name, "AscendC::" #name " does not exist on the 910B")
 #include "ascendc/missing.inc"
 #undef TWIN_ABSENT
 #undef TWIN_ELSEWHERE
 #undef TWIN_NOWHERE
 #undef TWIN_MISSING_CLASS
+#undef TWIN_ELSEWHERE_CLASS
+#undef TWIN_ABSENT_CLASS
 #undef TWIN_MISSING
 
 }  // namespace AscendC

@@ -78,15 +78,33 @@ void block_wait(const View& gm_workspace, const View& ub_workspace, int block, i
 void turn_wait(const View& gm_workspace, const View& ub_workspace, Site site);
 void turn_notify(const View& gm_workspace, const View& ub_workspace, Site site);
 void turns_begin(const View& gm_workspace, const View& ub_workspace, Site site);
+// GroupBarrier: each of `waiters` vector cores waits until each of `arrivers` has arrived as often as it has waited.
+struct Group {
+  std::uint64_t workspace = 0;  // in GM, 512 bytes a waiter
+  std::uint32_t arrivers = 0, waiters = 0;
+};
+void group_begin(const Group& group, Site site);
+void group_arrive(const Group& group, std::uint32_t index, Site site);
+void group_wait(const Group& group, std::uint32_t index, Site site);
 void sync_all_soft(const View& gm_workspace, const View& ub_workspace, int used_cores, Site site);
 
 // ---- vector mask register and store mode ----
 void set_mask(std::uint64_t high, std::uint64_t low);
 void set_mask_counter(bool counter_mode);
+bool mask_counter(Site site);
 enum class Atomic : std::uint8_t { None, Add, Max, Min };
 void set_atomic(Atomic kind, DType dtype, Site site);
 Atomic atomic_kind();
 DType atomic_dtype();
+
+// ---- accesses to be reported ----
+struct WatchCall {
+  unsigned which = 0;                  // of four
+  std::uint32_t start = 0, end = 0;    // blocks of 32 bytes: behind `start`, up to and with `end`
+  bool reads[3] = {}, writes[3] = {};  // by the scalar unit, the vector unit, the moves
+  bool on = false;
+};
+void watch_ub(const WatchCall& call, Site site);
 
 // ---- TPipe ----
 void*& pipe_slot();           // the core's TPipe, for GetTPipePtr

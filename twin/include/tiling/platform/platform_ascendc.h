@@ -25,7 +25,8 @@ class PlatformAscendC {
   void GetCoreMemSize(const CoreMemType& memory, std::uint64_t& size) const;
   void GetCoreMemBw(const CoreMemType& memory, std::uint64_t& bytes_per_cycle) const;
   std::uint32_t GetLibApiWorkSpaceSize() const { return 16 * 1024 * 1024; }
-  std::uint64_t GetResGroupBarrierWorkSpaceSize() const { return 0; }
+  // Enough for any GroupBarrier: 512 bytes for each vector core that may wait.
+  std::uint64_t GetResGroupBarrierWorkSpaceSize() const { return std::uint64_t{512} * GetCoreNumAiv(); }
   SocVersion GetSocVersion() const { return SocVersion::ASCEND910B; }
 };
 
