@@ -21,6 +21,7 @@ struct Row {
   const char* name;
   const char* types;
   Call call;
+  int least = 0, most = 8192;  // elements a call: what cannot have more, or fewer, is counted with what it has
 };
 
 // Where operands lie in UB: sources before 64 KB, results behind, and what chooses or points at the end.
@@ -120,10 +121,16 @@ void transpose(int n) {
 }
 template <class T>
 void merge(int n) {
-  const std::uint16_t length = static_cast<std::uint16_t>(std::min(n, 4096) / 4);
+  const std::uint16_t length = static_cast<std::uint16_t>(n / 4);
   const std::uint16_t lengths[4] = {length, length, length, length};
   const auto list = [&](int k) { return a<T>()[k * length * (8 / sizeof(T))]; };
   MrgSort(d<T>(), MrgSortSrcList<T>(list(0), list(1), list(2), list(3)), MrgSort4Info(lengths, false, 15, 1));
+}
+
+template <class T>
+void sort(int n) {
+  auto work = at<T>(96);
+  Sort<T, true>(d<T>(), a<T>(), offsets(), work, n / 32);
 }
 
 template <class T>
@@ -154,9 +161,10 @@ void add_of_type(std::vector<Row>* rows) {
        {"GatherMask, tensor", t, &gather_mask_tensor<T>},
        {"CreateVecIndex", t, [](int n) { CreateVecIndex(d<T>(), T(0), n); }},
        {"TransDataTo5HD", t, &transpose<T>},
-       {"Sort32", t, [](int n) { Sort32(d<T>(), a<T>(), offsets(), std::min(n, 4096) / 32); }},
-       {"MrgSort", t, &merge<T>},
-       {"Extract", t, [](int n) { Extract(d<T>(), at<std::uint32_t>(96), a<T>(), std::min(n, 4096) / 32); }}});
+       {"Sort32", t, [](int n) { Sort32(d<T>(), a<T>(), offsets(), n / 32); }, 0, 4096},
+       {"Sort, full", t, &sort<T>, 0, 2048},
+       {"MrgSort", t, &merge<T>, 0, 4096},
+       {"Extract", t, [](int n) { Extract(d<T>(), at<std::uint32_t>(96), a<T>(), n / 32); }, 0, 4096}});
 }
 
 std::vector<Row> others() {
@@ -174,12 +182,12 @@ std::vector<Row> others() {
       {"Cast", "float to int32, rint", &cast<std::int32_t, float, R::CAST_RINT>},
       {"Cast", "float to int32, trunc", &cast<std::int32_t, float, R::CAST_TRUNC>},
       {"Cast", "float to int16, rint", &cast<std::int16_t, float, R::CAST_RINT>},
-      {"Cast", "float to int64, rint", [](int n) { cast<std::int64_t, float, R::CAST_RINT>(std::min(n, 4096)); }},
+      {"Cast", "float to int64, rint", &cast<std::int64_t, float, R::CAST_RINT>, 0, 4096},
       {"Cast", "int32 to float", &cast<float, std::int32_t, R::CAST_NONE>},
       {"Cast", "int32 to int16", &cast<std::int16_t, std::int32_t, R::CAST_NONE>},
       {"Cast", "int32 to half", &cast<half, std::int32_t, R::CAST_NONE>},
-      {"Cast", "int32 to int64", [](int n) { cast<std::int64_t, std::int32_t, R::CAST_NONE>(std::min(n, 4096)); }},
-      {"Cast", "int64 to int32", [](int n) { cast<std::int32_t, std::int64_t, R::CAST_NONE>(std::min(n, 4096)); }},
+      {"Cast", "int32 to int64", &cast<std::int64_t, std::int32_t, R::CAST_NONE>, 0, 4096},
+      {"Cast", "int64 to int32", &cast<std::int32_t, std::int64_t, R::CAST_NONE>, 0, 4096},
       {"Cast", "int16 to half", &cast<half, std::int16_t, R::CAST_NONE>},
       {"Cast", "int16 to float", &cast<float, std::int16_t, R::CAST_NONE>},
       {"Cast", "half to int32, rint", &cast<std::int32_t, half, R::CAST_RINT>},
@@ -199,7 +207,7 @@ std::vector<Row> others() {
       {"AddDeqRelu", "int32 to half", [](int n) { AddDeqRelu(d<half>(), a<std::int32_t>(), b<std::int32_t>(), n); }},
       {"CastDeq", "int16 to int8",
        [](int n) { CastDeq<std::int8_t, std::int16_t, false, false>(d<std::int8_t>(), a<std::int16_t>(), n); }},
-      {"Transpose", "half, 256 at once", [](int) { Transpose(d<half>(), a<half>()); }},
+      {"Transpose", "half, 256 at once", [](int) { Transpose(d<half>(), a<half>()); }, 256, 256},
   };
   add_of_type<float>(&rows);
   add_of_type<half>(&rows);
@@ -228,7 +236,8 @@ void vectors(GM_ADDR) {
 }  // namespace
 
 // Elements a second.
-static double rate(const Row& row, int n) {
+static double rate(const Row& row, int asked) {
+  const int n = std::clamp(asked, row.least, row.most);
   const auto launch = [](int times) {
     calls = times;
     return seconds(

@@ -125,6 +125,33 @@ void set_deq_scale(const float* scale, const std::int16_t* offset, const bool* i
   }
 }
 
+namespace {
+
+struct DequantisedPiece {  // inside a block of the destination
+  std::uint64_t from, to;  // bytes
+  std::uint32_t lane, n;   // the first, of sixteen
+};
+
+template <class Byte>
+void dequantise(std::uint8_t* d, const std::uint8_t* a, const std::vector<DequantisedPiece>& pieces, const float* scale,
+                const float* offset) {
+  wide([=, first = pieces.data(), n = pieces.size()] {
+    for (const DequantisedPiece* p = first; p < first + n; ++p) {
+      float values[16];
+      for (std::uint32_t k = 0; k < p->n; ++k) values[k] = static_cast<float>(load<std::int16_t>(a + p->from + k * 2));
+      for (std::uint32_t k = p->n; k < 16; ++k) values[k] = 0;
+      float scales[16], offsets[16];
+      std::memcpy(scales, scale + p->lane, sizeof scales);
+      std::memcpy(offsets, offset + p->lane, sizeof offsets);
+      Byte bytes[16];
+      for (std::uint32_t k = 0; k < 16; ++k) bytes[k] = to_byte<Byte>(std::nearbyint(values[k] * scales[k]) + offsets[k]);
+      std::memcpy(d + p->to, bytes, p->n);
+    }
+  });
+}
+
+}  // namespace
+
 // Sixteen int16 of a block become sixteen bytes in one half of a block of the destination.
 void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Stride dst_stride, Stride src_stride,
                        bool each_lane, bool lower_half, Site site) {
@@ -143,25 +170,23 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
         lanes.form == Lanes::Count ? lane / 16 : lane / 128 * dst_stride.repeat + lane % 128 / 16 * dst_stride.block;
     return block * kBlockBytes + (lower_half ? 0 : 16) + lane % 16;
   };
-  const auto pieces = [&](auto&& f) {  // (run, its first lane, lanes): inside a block of the destination
-    for (const Run& r : runs) {
-      for (std::uint32_t k = 0; k < r.n;) {
-        const std::uint32_t n = std::min<std::uint32_t>(16 - (r.lane + k) % 16, r.n - k);
-        f(r, k, n);
-        k += n;
-      }
-    }
-  };
+  static thread_local std::vector<DequantisedPiece> pieces;
+  pieces.clear();
   std::uint64_t total = 0, end = 0;
   std::uint32_t lanes_at_work = 0;  // a bit each, of sixteen
-  pieces([&](const Run& r, std::uint32_t k, std::uint32_t n) { end = std::max(end, place(r.lane + k) + n); });
+  for (const Run& r : runs) {
+    for (std::uint32_t k = 0; k < r.n;) {
+      const auto lane = static_cast<std::uint32_t>((r.lane + k) % 16), n = std::min(16 - lane, r.n - k);
+      pieces.push_back({r.offset[0] + std::uint64_t{k} * 2, place(r.lane + k), lane, n});
+      end = std::max(end, pieces.back().to + n);
+      lanes_at_work |= ((1u << n) - 1) << lane;
+      total += n;
+      k += n;
+    }
+  }
   {
     Accesses written(i, dst, true, end);
-    pieces([&](const Run& r, std::uint32_t first, std::uint32_t n) {
-      written.add_each(place(r.lane + first), n, 1);
-      lanes_at_work |= ((1u << n) - 1) << (r.lane + first) % 16;
-      total += n;
-    });
+    for (const DequantisedPiece& p : pieces) written.add_each(p.to, p.n, 1);
   }
   for (int at = 0; at < 16; ++at) {
     const bool is_signed = reg.deq_signed[each_lane ? at : 0];
@@ -173,31 +198,21 @@ void vector_dequantise(const Lanes& lanes, const View& dst, const View& src, Str
   }
   i.cost("Cast", (total + 127) / 128, DType::F16);
   if (!i.issue()) return;
-  float scale[16], offset[16];
+  float scale[32] = {}, offset[32] = {};  // sixteen from any lane on can be loaded
   for (int k = 0; k < 16; ++k) {
     scale[k] = reg.deq_scale[each_lane ? k : 0];
     offset[k] = reg.deq_offset[each_lane ? k : 0];
   }
+  const std::uint8_t* const a = i.bytes(src);
+  std::uint8_t* const d = i.bytes(dst);
+  dst.dtype == DType::I8 ? dequantise<std::int8_t>(d, a, pieces, scale, offset)
+                         : dequantise<std::uint8_t>(d, a, pieces, scale, offset);
   States ds(i, dst), ss(i, src);
-  pieces([&](const Run& r, std::uint32_t first, std::uint32_t n) {
-    const std::uint64_t from = r.offset[0] + std::uint64_t{first} * 2, to = place(r.lane + first);
-    const std::uint32_t lane = (r.lane + first) % 16;
-    const auto convert = [a = i.bytes(src) + from, d = i.bytes(dst) + to, scales = scale + lane, offsets = offset + lane,
-                          n](auto byte) {
-      wide([=] {
-        for (std::uint32_t k = 0; k < n; ++k) {
-          const float x = static_cast<float>(load<std::int16_t>(a + k * 2)) * scales[k];
-          store(d + k, to_byte<decltype(byte)>(std::nearbyint(x) + offsets[k]));
-        }
-      });
-    };
-    if (dst.dtype == DType::I8) {
-      convert(std::int8_t{});
-    } else {
-      convert(std::uint8_t{});
-    }
-    meet_lanes({ds, to, 1}, n, Elements{ss, from, 2});
-  });
+  const Span& read = runs.span[0];
+  const bool clean = read.begin >= read.end || ss.clean(read.begin, read.end - read.begin);
+  for (const DequantisedPiece& p : pieces) {
+    clean ? ds.set(p.to, p.n, kDefined) : meet_lanes({ds, p.to, 1}, p.n, Elements{ss, p.from, 2});
+  }
 }
 
 }  // namespace twin

@@ -26,16 +26,25 @@ struct Groups {
   std::vector<std::uint8_t> at_work;    // a lane each
   std::vector<std::uint8_t> state;      // a group each
   std::vector<std::uint32_t> occupied;  // numbers of the groups with lanes at work
+  std::vector<std::uint32_t> best;      // a group each: the lane of its extreme
+  bool clean = true;                    // no group has an undefined lane
   float* of(std::uint32_t group) { return value.data() + std::size_t{group} * lanes; }
 };
 
-// The groups that have lanes at work, in order.
+// The groups that have lanes at work, in order: f(first, n) for each stretch of them that does not pass a multiple of
+// `a_row`, which is a power of two as `lanes` is.
 template <class F>
-void each_group(const std::vector<Run>& runs, std::uint32_t lanes, F&& f) {
+void each_stretch(const RunList& runs, std::uint32_t lanes, std::uint32_t a_row, F&& f) {
+  const int shift = __builtin_ctz(lanes);
   std::uint64_t next = 0;
   for (const Run& r : runs) {
-    for (std::uint64_t g = std::max(next, r.lane / lanes); g <= (r.lane + r.n - 1) / lanes; ++g) f(g);
-    next = (r.lane + r.n - 1) / lanes + 1;
+    const std::uint64_t behind = ((r.lane + r.n - 1) >> shift) + 1;
+    for (std::uint64_t g = std::max(next, r.lane >> shift); g < behind;) {
+      const std::uint64_t n = std::min<std::uint64_t>(behind - g, a_row - (g & (a_row - 1)));
+      f(g, n);
+      g += n;
+    }
+    next = behind;
   }
 }
 
@@ -49,21 +58,25 @@ void to_floats(float* to, const std::uint8_t* from, DType dtype, std::uint32_t n
   }
 }
 
-Groups& load_groups(Instruction& i, const View& src, const std::vector<Run>& runs, std::uint32_t lanes) {
+Groups& load_groups(Instruction& i, const View& src, const RunList& runs, std::uint32_t lanes) {
   static thread_local Groups groups;
   groups.lanes = lanes;
   groups.occupied.clear();
-  each_group(runs, lanes, [](std::uint64_t g) { groups.occupied.push_back(static_cast<std::uint32_t>(g)); });
+  each_stretch(runs, lanes, 1u << 31, [](std::uint64_t g, std::uint64_t n) {
+    for (const std::uint64_t behind = g + n; g < behind; ++g) groups.occupied.push_back(static_cast<std::uint32_t>(g));
+  });
   const std::size_t count = groups.occupied.empty() ? 0 : groups.occupied.back() + std::size_t{1};
   groups.value.assign(count * lanes, 0.0f);
   groups.at_work.assign(count * lanes, 0);
   groups.state.assign(count, kDefined);
+  groups.clean = true;
   States states(i, src);
   const std::uint32_t size = size_bytes(src.dtype);
   for (const Run& r : runs) {
     to_floats(groups.value.data() + r.lane, i.bytes(src) + r.offset[0], src.dtype, r.n);
     std::memset(groups.at_work.data() + r.lane, 1, r.n);
     if (states.clean(r.offset[0], std::uint64_t{r.n} * size)) continue;
+    groups.clean = false;
     for (std::uint64_t k = 0; k < r.n; ++k) {
       std::uint8_t& state = groups.state[(r.lane + k) / lanes];
       state = meet(state, states.of(r.offset[0] + k * size, size));
@@ -75,45 +88,53 @@ Groups& load_groups(Instruction& i, const View& src, const std::vector<Run>& run
 // Of all groups at once: the tree pairs lane 2i with 2i + 1. value[g] becomes the sum of group g.
 void tree_sums(Groups& groups, DType dtype) {
   static thread_local std::vector<float> level;
-  for (std::uint32_t width = groups.lanes; width > 1; width /= 2) {
-    level.resize(groups.value.size() / 2);
-    const float* const from = groups.value.data();
-    float* const to = level.data();
-    const std::size_t n = level.size();
-    if (dtype == DType::F16) {
-      wide([=] {
-        for (std::size_t k = 0; k < n; ++k) to[k] = rounded(from[2 * k] + from[2 * k + 1], DType::F16);
-      });
-    } else {
-      wide([=] {
-        for (std::size_t k = 0; k < n; ++k) to[k] = from[2 * k] + from[2 * k + 1];
-      });
-    }
-    groups.value.swap(level);
+  level.resize(groups.value.size() / 2);
+  float *const value = groups.value.data(), *const other = level.data();
+  const std::size_t n = groups.value.size();
+  const std::uint32_t lanes = groups.lanes;
+  const auto sums = [=](auto round) {
+    wide([=] {
+      float *from = value, *to = other;
+      std::size_t left = n;
+      for (std::uint32_t width = lanes; width > 1; width /= 2) {
+        left /= 2;
+        for (std::size_t k = 0; k < left; ++k) to[k] = round(from[2 * k] + from[2 * k + 1]);
+        std::swap(from, to);
+      }
+      if (from != value) std::memcpy(value, from, left * sizeof(float));
+    });
+  };
+  if (dtype == DType::F16) {
+    sums([](float v) { return rounded(v, DType::F16); });
+  } else {
+    sums([](float v) { return v; });
   }
 }
 
-// The lane of the first of equal extremes; a NaN wins.
-std::uint32_t extreme(Groups& groups, std::uint32_t group, Reduce op) {
-  const float* const value = groups.of(group);
-  const std::uint8_t* const at_work = groups.at_work.data() + std::size_t{group} * groups.lanes;
-  std::int32_t keys[128];  // in the order of the values, 0 and -0 the same, NaN before all
-  std::int32_t most = INT32_MIN;
+// In each group the lane of the first of equal extremes; a NaN wins.
+void find_extremes(Groups& groups, Reduce op) {
+  groups.best.resize(groups.state.size());
   const std::uint32_t n = groups.lanes;
   const bool least_wins = op == Reduce::Min;
-  std::int32_t* const to = keys;
-  wide([=, &most] {
-    std::int32_t best = INT32_MIN;
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const auto bits = static_cast<std::int32_t>(float_to_bits(value[k]));
-      const std::int32_t up = bits >= 0 ? bits : INT32_MIN - bits;
-      const std::int32_t key = value[k] != value[k] ? INT32_MAX : least_wins ? -up : up;
-      to[k] = at_work[k] ? key : INT32_MIN;
-      best = std::max(best, to[k]);
+  wide([=, first_best = groups.best.data(), behind = groups.best.data() + groups.best.size(), values = groups.value.data(),
+        works = groups.at_work.data()] {
+    std::int32_t keys[128] = {};  // in the order of the values, 0 and -0 the same, NaN before all
+    const float* value = values;
+    const std::uint8_t* at_work = works;
+    for (std::uint32_t* best = first_best; best < behind; ++best, value += n, at_work += n) {
+      std::int32_t most = INT32_MIN;
+      for (std::uint32_t k = 0; k < n; ++k) {
+        const auto bits = static_cast<std::int32_t>(float_to_bits(value[k]));
+        const std::int32_t up = bits >= 0 ? bits : INT32_MIN - bits;
+        const std::int32_t key = value[k] != value[k] ? INT32_MAX : least_wins ? -up : up;
+        keys[k] = at_work[k] ? key : INT32_MIN;
+        most = std::max(most, keys[k]);
+      }
+      std::uint32_t k = 0;
+      while (keys[k] != most) ++k;
+      *best = k;
     }
-    most = best;
   });
-  return static_cast<std::uint32_t>(std::find(keys, keys + n, most) - keys);
 }
 
 void keep_extreme(float value, std::uint32_t index) {
@@ -128,7 +149,7 @@ void keep_sum(float value, DType dtype, std::uint8_t state) {
   r.sum_state = state;
 }
 
-std::uint64_t repeats_of_lanes(const std::vector<Run>& runs, std::uint32_t a_repeat) {
+std::uint64_t repeats_of_lanes(const RunList& runs, std::uint32_t a_repeat) {
   return runs.empty() ? 0 : (runs.back().lane + runs.back().n + a_repeat - 1) / a_repeat;
 }
 
@@ -161,15 +182,16 @@ void reduce_whole(Reduce op, ReduceOut out, const Lanes& lanes, const View& dst,
   i.cost(op == Reduce::Sum ? "WholeReduceSum" : "WholeReduceMax", repeats, src.dtype);
   if (!i.issue()) return;
   Groups& groups = load_groups(i, src, runs, a_repeat);
-  if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+  op == Reduce::Sum ? tree_sums(groups, src.dtype) : find_extremes(groups, op);
   States ds(i, dst);
+  std::uint8_t* const results = i.bytes(dst);
   for (const std::uint32_t r : groups.occupied) {
-    std::uint8_t* const d = i.bytes(dst) + r * step;
+    std::uint8_t* const d = results + r * step;
     if (op == Reduce::Sum) {
       keep_sum(groups.value[r], src.dtype, groups.state[r]);
       store_float(d, src.dtype, groups.value[r]);
     } else {
-      const std::uint32_t best = extreme(groups, r, op);
+      const std::uint32_t best = groups.best[r];
       const float value = groups.of(r)[best];
       keep_extreme(value, best);
       if (out == ReduceOut::Index) {
@@ -215,24 +237,38 @@ void reduce_block(Reduce op, bool pairs, const Lanes& lanes, const View& dst, co
   const std::uint64_t step = std::uint64_t{dst_repeat_stride} * results * size;
   const Operand operand{&src, src_stride};
   const auto& runs = make_runs(i, lanes, &operand, 1);
-  const auto place = [&](std::uint64_t g) { return g / results * step + g % results * size; };
+  const auto place = [=, shift = __builtin_ctz(results)](std::uint64_t g) {
+    return (g >> shift) * step + (g & (results - 1)) * size;
+  };
   {
     std::uint64_t end = 0;
-    each_group(runs, group_lanes, [&](std::uint64_t g) { end = std::max(end, place(g) + size); });
+    each_stretch(runs, group_lanes, results,
+                 [&](std::uint64_t g, std::uint64_t n) { end = std::max(end, place(g) + n * size); });
     Accesses written(i, dst, true, end);
-    each_group(runs, group_lanes, [&](std::uint64_t g) { written.add(place(g), size); });
+    each_stretch(runs, group_lanes, results, [&](std::uint64_t g, std::uint64_t n) { written.add_each(place(g), n, size); });
   }
   i.cost("BlockReduce", lanes.form == Lanes::Count ? (lanes.count + a_repeat - 1) / a_repeat : lanes.repeats, src.dtype);
   if (!i.issue()) return;
   Groups& groups = load_groups(i, src, runs, group_lanes);
-  if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+  if (op == Reduce::Sum) {
+    tree_sums(groups, src.dtype);
+  } else {
+    find_extremes(groups, op);
+    for (std::uint32_t g = 0; g < groups.best.size(); ++g) groups.value[g] = groups.of(g)[groups.best[g]];
+  }
   States ds(i, dst);
   std::uint8_t* const d = i.bytes(dst);
-  for (const std::uint32_t g : groups.occupied) {
-    const float value = op == Reduce::Sum ? groups.value[g] : groups.of(g)[extreme(groups, g, op)];
-    store_float(d + place(g), src.dtype, value);
-    ds.set(place(g), size, groups.state[g]);
-  }
+  each_stretch(runs, group_lanes, results, [&](std::uint64_t g, std::uint64_t n) {
+    const auto put = [to = d + place(g), value = groups.value.data() + g, n](auto element) {
+      using T = decltype(element);
+      wide([=] {
+        for (std::uint64_t k = 0; k < n; ++k) store(to + k * sizeof(T), T(value[k]));
+      });
+    };
+    size == 2 ? put(half{}) : put(float{});
+    if (groups.clean) return ds.set(place(g), n * size, kDefined);
+    for (std::uint64_t k = 0; k < n; ++k) ds.set(place(g + k), size, groups.state[g + k]);
+  });
 }
 
 void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src, const View& work,
@@ -265,13 +301,13 @@ void reduce_all(Reduce op, const Lanes& lanes, const View& dst, const View& src,
       state = skipped_state(at_site, names[int(op)]);
     } else {
       Groups& groups = load_groups(i, src, runs, a_repeat);
-      if (op == Reduce::Sum) tree_sums(groups, src.dtype);
+      op == Reduce::Sum ? tree_sums(groups, src.dtype) : find_extremes(groups, op);
       for (const std::uint32_t r : groups.occupied) {
         state = meet(state, groups.state[r]);
         if (op == Reduce::Sum) {
           result = first ? groups.value[r] : rounded(result + groups.value[r], src.dtype);
         } else {
-          const std::uint32_t best = extreme(groups, r, op);
+          const std::uint32_t best = groups.best[r];
           const float value = groups.of(r)[best];
           const bool better = first || (op == Reduce::Max ? value > result : value < result) || std::isnan(value);
           if (better && !(!first && std::isnan(result))) {

@@ -2,34 +2,56 @@
 // Sort32, MrgSort and what the library builds from them.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "lanes.hpp"
+#include "sort.hpp"
 #include "twin/calls_vector.hpp"
 #include "wide.hpp"
 
 namespace twin {
 namespace {
 
-constexpr std::uint64_t kPairBytes = 8, kSign = std::uint64_t{1} << 63;
-constexpr std::uint64_t kAllDefined = 0x0101010101010101 * kDefined;  // states of a pair
+constexpr std::uint64_t kPairBytes = 8;
 
-// A list: the bytes and states of its pairs, and a key each that orders them: descending, equal scores as they came. The
-// reference says nothing of NaN; here it comes first, so that the order stays a strict one.
+// Pairs as an instruction read them, their states unless all are defined, and a key each that orders them: the score above,
+// the place below, both so that the larger key comes first. Descending, equal scores as they came. The reference says
+// nothing of NaN; here it comes first, so that the order stays a strict one.
 struct List {
   std::vector<std::uint64_t> pairs, states, keys;
+  bool clean = true;
   std::size_t size() const { return pairs.size(); }
   void resize(std::size_t n) {
     pairs.resize(n);
-    states.resize(n);
     keys.resize(n);
   }
+  std::uint8_t* states_of_all() {  // from now on it has states
+    if (clean) states.assign(size(), kAllDefined);
+    clean = false;
+    return reinterpret_cast<std::uint8_t*>(states.data());
+  }
+
+ private:
+  static constexpr std::uint64_t kAllDefined = 0x0101010101010101 * kDefined;
 };
 
 std::uint64_t key_of(float score, std::uint32_t place) {
   const auto bits = static_cast<std::int32_t>(float_to_bits(score));
   const std::int32_t up = score != score ? INT32_MAX : bits >= 0 ? bits : INT32_MIN - bits;  // 0 and -0 are the same
-  return std::uint64_t{static_cast<std::uint32_t>(up) ^ 0x80000000u} << 32 | ~place;
+  return std::uint64_t{static_cast<std::uint32_t>(up) ^ 0x80000000u} << 32 | ~place;         // never 0
+}
+std::uint32_t place_of(std::uint64_t key) { return ~static_cast<std::uint32_t>(key); }
+
+// Keys of n scores, `step` bytes apart, of which the first has this place.
+template <class Score>
+void make_keys(std::uint64_t* keys, const std::uint8_t* scores, std::size_t step, std::size_t n, std::uint32_t place) {
+  wide([=] {
+    for (std::size_t k = 0; k < n; ++k)
+      keys[k] = key_of(load<Score>(scores + k * step), place + static_cast<std::uint32_t>(k));
+  });
+}
+void make_keys(std::uint64_t* keys, const std::uint8_t* scores, DType dtype, std::size_t step, std::size_t n,
+               std::uint32_t place) {
+  dtype == DType::F16 ? make_keys<half>(keys, scores, step, n, place) : make_keys<float>(keys, scores, step, n, place);
 }
 
 void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats) {
@@ -41,72 +63,49 @@ void check(Instruction& i, const View& dst, DType scores, std::uint32_t repeats)
 }
 
 // Pairs of scores and indices. The two bytes between a half and its index are reserved: zero here.
+template <class Score>
+void join(std::uint64_t* pairs, const std::uint8_t* scores, const std::uint8_t* indices, std::size_t n) {
+  wide([=] {
+    for (std::size_t k = 0; k < n; ++k)
+      pairs[k] = load<Score>(scores + k * sizeof(Score)) | std::uint64_t{load<std::uint32_t>(indices + k * 4)} << 32;
+  });
+}
 void make_pairs(Instruction& i, const View& scores, const View& indices, std::size_t n, List& list) {
   const std::uint32_t size = size_bytes(scores.dtype);
   list.resize(n);
+  list.clean = true;
   const std::uint8_t *const s = i.bytes(scores), *const x = i.bytes(indices);
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::uint64_t score = size == 2 ? load<std::uint16_t>(s + k * 2) : load<std::uint32_t>(s + k * 4);
-    list.pairs[k] = score | std::uint64_t{load<std::uint32_t>(x + k * 4)} << 32;
-    list.keys[k] = key_of(load_float(s + k * size, scores.dtype), static_cast<std::uint32_t>(k));
-  }
+  size == 2 ? join<std::uint16_t>(list.pairs.data(), s, x, n) : join<std::uint32_t>(list.pairs.data(), s, x, n);
+  make_keys(list.keys.data(), s, scores.dtype, size, n, 0);
   States ss(i, scores), is(i, indices);
-  std::fill(list.states.begin(), list.states.end(), kAllDefined);
   if (ss.clean(0, n * size) && is.clean(0, n * 4)) return;
-  for (std::size_t k = 0; k < n; ++k) std::memset(&list.states[k], meet(ss.of(k * size, size), is.of(k * 4, 4)), kPairBytes);
-}
-
-void load_pairs(Instruction& i, const View& view, std::uint64_t offset, DType dtype, std::size_t n, List& list) {
-  list.resize(n);
-  const std::uint8_t* const p = i.bytes(view) + offset;
-  std::memcpy(list.pairs.data(), p, n * kPairBytes);
+  std::uint8_t* const states = list.states_of_all();
   for (std::size_t k = 0; k < n; ++k)
-    list.keys[k] = key_of(load_float(p + k * kPairBytes, dtype), static_cast<std::uint32_t>(k));
+    std::memset(states + k * kPairBytes, meet(ss.of(k * size, size), is.of(k * 4, 4)), kPairBytes);
+}
+
+// Appends pairs from memory.
+void load_pairs(Instruction& i, const View& view, std::uint64_t offset, DType dtype, std::size_t n, List& list) {
+  const std::size_t first = list.size();
+  list.resize(first + n);
+  if (!list.clean) list.states.resize(first + n);
+  const std::uint8_t* const p = i.bytes(view) + offset;
+  std::memcpy(list.pairs.data() + first, p, n * kPairBytes);
+  make_keys(list.keys.data() + first, p, dtype, kPairBytes, n, static_cast<std::uint32_t>(first));
   States states(i, view);
-  std::fill(list.states.begin(), list.states.end(), kAllDefined);
-  if (states.clean(offset, n * kPairBytes)) return;
-  auto* const state = reinterpret_cast<std::uint8_t*>(list.states.data());
-  for (std::uint64_t k = 0; k < n * kPairBytes; ++k) state[k] = states.of(offset + k, 1);
+  const bool clean = states.clean(offset, n * kPairBytes);
+  if (clean && list.clean) return;
+  std::uint8_t* const to = list.states_of_all() + first * kPairBytes;
+  for (std::uint64_t k = 0; k < n * kPairBytes; ++k) to[k] = clean ? kDefined : states.of(offset + k, 1);
 }
 
-// Sorts 32 pairs: the place of each is how many come before it, counted for all at once.
-void sort32(const List& from, std::size_t first, List& to) {
-  std::uint64_t before[32] = {};
-  const std::uint64_t* const keys = from.keys.data() + first;
-  std::uint64_t* const places = before;
-  wide([=] {
-    for (int other = 0; other < 32; ++other) {
-      for (int k = 0; k < 32; ++k)  // as signed numbers, which is what vectors compare
-        places[k] += static_cast<std::int64_t>(keys[other] ^ kSign) > static_cast<std::int64_t>(keys[k] ^ kSign);
-    }
-  });
-  for (std::size_t k = 0; k < 32; ++k) {
-    to.pairs[first + before[k]] = from.pairs[first + k];
-    to.states[first + before[k]] = from.states[first + k];
-    to.keys[first + before[k]] = from.keys[first + k];
-  }
-}
-
-void sort_list(List& list, bool full) {
-  static thread_local List sorted;
-  sorted.resize(list.size());
-  if (!full) {
-    for (std::size_t k = 0; k < list.size(); k += 32) sort32(list, k, sorted);
-  } else {
-    std::vector<std::uint32_t> order(list.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return list.keys[a] > list.keys[b]; });
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      sorted.pairs[k] = list.pairs[order[k]];
-      sorted.states[k] = list.states[order[k]];
-    }
-  }
-  std::swap(list, sorted);
-}
-
-void store_pairs(Instruction& i, const View& view, std::uint64_t offset, const List& list) {
-  std::memcpy(i.bytes(view) + offset, list.pairs.data(), list.size() * kPairBytes);
-  std::memcpy(i.state(view) + offset, list.states.data(), list.size() * kPairBytes);
+// Stores the pairs in the order of these keys, which hold their places.
+void store_in_order(Instruction& i, const View& view, std::uint64_t offset, const List& list, const std::uint64_t* keys,
+                    std::size_t n) {
+  std::uint8_t *const to = i.bytes(view) + offset, *const states = i.state(view) + offset;
+  for (std::size_t k = 0; k < n; ++k) store(to + k * kPairBytes, list.pairs[place_of(keys[k])]);
+  if (list.clean) return (void)std::memset(states, kDefined, n * kPairBytes);
+  for (std::size_t k = 0; k < n; ++k) store(states + k * kPairBytes, list.states[place_of(keys[k])]);
 }
 
 void sort_pairs(const View& dst, const View& scores, const View& indices, const View* work, std::uint32_t repeats, bool full,
@@ -126,8 +125,8 @@ void sort_pairs(const View& dst, const View& scores, const View& indices, const 
   if (n == 0 || !i.issue()) return;
   static thread_local List list;
   make_pairs(i, scores, indices, n, list);
-  sort_list(list, full);
-  store_pairs(i, dst, 0, list);
+  full ? sort_descending(list.keys) : sort_groups(list.keys);
+  store_in_order(i, dst, 0, list, list.keys.data(), n);
   if (work) {
     const std::uint8_t left = new_origin(format("the temporary of %s at %s", name, to_string(site).c_str()));
     States(i, *work).set(0, n * kPairBytes, left);
@@ -135,27 +134,31 @@ void sort_pairs(const View& dst, const View& scores, const View& indices, const 
 }
 
 // Of equal scores in two lists that of the first list comes first. Ends with the first exhausted list on request.
-void merge(const List* lists, const MergeCall& call, std::uint32_t taken[4], List& merged) {
-  std::size_t total = 0;
-  std::uint64_t next[4] = {};  // scores at the lists' heads; 0, which is none's, when a list is exhausted
-  const auto head = [&](int l) { return l < call.lists && taken[l] < lists[l].size() ? lists[l].keys[taken[l]] >> 32 : 0; };
-  std::fill(taken, taken + 4, 0u);
-  for (int l = 0; l < 4; ++l) {
-    next[l] = head(l);
-    if (l < call.lists) total += lists[l].size();
+std::size_t merge(const List& all, const MergeCall& call, std::uint32_t taken[4], std::uint64_t* merged) {
+  const std::uint64_t* next[4] = {};
+  const std::uint64_t* end[4] = {};
+  std::uint64_t head[4] = {};  // 0, which is no key, when a list is exhausted
+  const std::uint64_t* first = all.keys.data();
+  for (int l = 0; l < call.lists; ++l) {
+    next[l] = first;
+    end[l] = first += call.length[l];
+    head[l] = next[l] < end[l] ? *next[l] : 0;
   }
-  merged.resize(total);
   std::size_t n = 0;
-  while (n < total) {
-    const int low = next[1] > next[0] ? 1 : 0, high = next[3] > next[2] ? 3 : 2;
-    const int best = next[high] > next[low] ? high : low;
-    merged.pairs[n] = lists[best].pairs[taken[best]];
-    merged.states[n++] = lists[best].states[taken[best]];
-    ++taken[best];
-    next[best] = head(best);
-    if (next[best] == 0 && call.stop_at_exhausted) break;
+  while (n < all.size()) {
+    const int low = head[1] > head[0] ? 1 : 0, high = head[3] > head[2] ? 3 : 2;
+    const int best = head[high] > head[low] ? high : low;
+    merged[n++] = head[best];
+    head[best] = ++next[best] < end[best] ? *next[best] : 0;
+    if (head[best] == 0 && call.stop_at_exhausted) break;
   }
-  merged.resize(n);
+  first = all.keys.data();
+  std::fill(taken, taken + 4, 0u);
+  for (int l = 0; l < call.lists; ++l) {
+    taken[l] = static_cast<std::uint32_t>(next[l] - first);
+    first += call.length[l];
+  }
+  return n;
 }
 
 }  // namespace
@@ -199,13 +202,16 @@ void vector_merge(const MergeCall& call, Site site) {
   i.write(call.dst, 0, call.repeats * total * kPairBytes);
   i.cost("Sort", call.repeats * total, call.dst.dtype);
   if (total == 0 || !i.issue()) return;
-  std::uint32_t* const taken = core().registers.merged;
-  static thread_local List lists[4], merged;
+  static thread_local List all;
+  static thread_local std::vector<std::uint64_t> merged;
+  merged.resize(total);
   for (std::uint64_t r = 0; r < call.repeats; ++r) {
+    all.resize(0);
+    all.clean = true;
     for (int l = 0; l < call.lists; ++l)
-      load_pairs(i, call.src[l], r * total * kPairBytes, call.dst.dtype, call.length[l], lists[l]);
-    merge(lists, call, taken, merged);
-    store_pairs(i, call.dst, r * total * kPairBytes, merged);
+      load_pairs(i, call.src[l], r * total * kPairBytes, call.dst.dtype, call.length[l], all);
+    const std::size_t n = merge(all, call, core().registers.merged, merged.data());
+    store_in_order(i, call.dst, r * total * kPairBytes, all, merged.data(), n);
   }
 }
 
@@ -216,6 +222,15 @@ void merge_counts(std::uint32_t taken[4], Site site) {
   std::copy(c.registers.merged, c.registers.merged + 4, taken);
   if (!is_skipped(c.registers.skipped)) return;
   for (int l = 0; l < 4; ++l) stand_in(c, DType::U32, c.registers.skipped, site_id(site), &taken[l], sizeof taken[l]);
+}
+
+// Pairs taken apart.
+template <class Score>
+static void part(std::uint8_t* scores, std::uint8_t* indices, const std::uint64_t* pairs, std::size_t n) {
+  wide([=] {
+    for (std::size_t k = 0; k < n; ++k) store(scores + k * sizeof(Score), static_cast<Score>(pairs[k]));
+    for (std::size_t k = 0; k < n; ++k) store(indices + k * 4, static_cast<std::uint32_t>(pairs[k] >> 32));
+  });
 }
 
 void vector_extract(const View& scores, const View& indices, const View& pairs, std::uint32_t repeats, Site site) {
@@ -232,15 +247,17 @@ void vector_extract(const View& scores, const View& indices, const View& pairs, 
   i.cost("OneVector", 2 * ((n * kPairBytes + kRepeatBytes - 1) / kRepeatBytes), DType::F32);  // two GatherMask
   if (n == 0 || !i.issue()) return;
   static thread_local List all;
+  all.resize(0);
+  all.clean = true;
   load_pairs(i, pairs, 0, scores.dtype, n, all);
   std::uint8_t *const values = i.bytes(scores), *const numbers = i.bytes(indices);
-  std::uint8_t *const value_states = i.state(scores), *const number_states = i.state(indices);
-  for (std::size_t k = 0; k < n; ++k) {
-    std::memcpy(values + k * size, &all.pairs[k], size);
-    std::memcpy(value_states + k * size, &all.states[k], size);
-    store(numbers + k * 4, static_cast<std::uint32_t>(all.pairs[k] >> 32));
-    store(number_states + k * 4, static_cast<std::uint32_t>(all.states[k] >> 32));
-  }
+  size == 2 ? part<std::uint16_t>(values, numbers, all.pairs.data(), n)
+            : part<std::uint32_t>(values, numbers, all.pairs.data(), n);
+  if (!all.clean)
+    return size == 2 ? part<std::uint16_t>(i.state(scores), i.state(indices), all.states.data(), n)
+                     : part<std::uint32_t>(i.state(scores), i.state(indices), all.states.data(), n);
+  States(i, scores).set(0, n * size, kDefined);
+  States(i, indices).set(0, n * 4, kDefined);
 }
 
 }  // namespace twin

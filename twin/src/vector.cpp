@@ -61,6 +61,25 @@ void gather(std::uint8_t* d, const std::uint8_t* a, const From* from, std::size_
   for (std::size_t k = 0; k < n; ++k) store<Word>(d + k * sizeof(Word), load<Word>(a + from[k]));
 }
 
+// The largest offset of a Gather, and whether each is an element behind the one before, the first a whole number of them.
+struct Offsets {
+  std::uint32_t last = 0;
+  bool follow = false;
+};
+Offsets offsets_of(const std::uint32_t* at, std::uint32_t n, std::uint32_t size) {
+  Offsets all;
+  wide([=, &all] {
+    std::uint32_t last = 0, apart = 0;
+    const std::uint32_t first = n ? at[0] : 0;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      last = std::max(last, at[k]);
+      apart |= at[k] ^ (first + k * size);
+    }
+    all = {last, n != 0 && apart == 0 && first % size == 0};
+  });
+  return all;
+}
+
 }  // namespace
 
 void vector_duplicate(const Lanes& lanes, const View& dst, Stride stride, std::uint64_t scalar, Site site) {
@@ -143,11 +162,11 @@ void vector_gather(const View& dst, const View& src, const View& offsets, std::u
   std::uint64_t span = 0;  // bytes of the source from `base` on
   if (!i.refused()) {
     i.use(offsets, 0, std::uint64_t{count} * 4, "uses as an address");
-    std::uint32_t last = 0;
-    for (std::uint32_t k = 0; k < count; ++k) last = std::max(last, at[k]);
-    span = count ? std::uint64_t{last} + size : 0;
+    const Offsets all = offsets_of(at, count, size);
+    span = count ? std::uint64_t{all.last} + size : 0;
     Accesses read(i, src, false, base + span);
-    for (std::uint32_t k = 0; k < count; ++k) {
+    if (all.follow) read.add_each(std::uint64_t{base} + at[0], count, size);
+    for (std::uint32_t k = 0; !all.follow && k < count; ++k) {
       if (at[k] % size != 0)
         i.refuse(Kind::Alignment, format("Gather: offset %u of element %u is not a multiple of %u bytes", at[k], k, size),
                  "offsets are in bytes");
