@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cube_common.hpp"
+#include "wide.hpp"
 
 namespace twin {
 
@@ -70,6 +71,28 @@ void convert(const FixpipeCall& call, const Scale& scale, const std::uint8_t* fr
     const std::uint16_t bits = call.dst.dtype == DType::F16 ? float_to_half(v) : float_to_bfloat(v);
     std::memcpy(to, &bits, 2);
   }
+}
+
+// Floats without a scale, n of a row: blocks of sixteen, from one to the next `step` bytes.
+template <class D>
+void convert_row(const std::uint8_t* from, std::uint64_t step, std::uint8_t* to, std::uint64_t n, bool relu) {
+  wide([=] {
+    for (std::uint64_t first = 0; first < n; first += 16) {
+      const std::uint8_t* const block = from + first / 16 * step;
+      for (std::uint64_t e = 0; e < std::min<std::uint64_t>(16, n - first); ++e) {
+        const float v = load<float>(block + e * 4);
+        store(to + (first + e) * sizeof(D), D(relu && v < 0 ? 0.0f : v));
+      }
+    }
+  });
+}
+using ConvertRow = void (*)(const std::uint8_t* from, std::uint64_t step, std::uint8_t* to, std::uint64_t n, bool relu);
+// Null: value by value.
+ConvertRow row_converter(const FixpipeCall& call) {
+  if (call.src.dtype != DType::F32 || call.quant >= Quant::Dequant || call.quant == Quant::ToByte) return nullptr;
+  if (call.dst.dtype == DType::F32) return &convert_row<float>;
+  if (call.dst.dtype == DType::F16) return &convert_row<half>;
+  return call.dst.dtype == DType::BF16 ? &convert_row<bfloat16_t> : nullptr;
 }
 
 // Where a tile lies in L0C and where it goes.
@@ -176,8 +199,20 @@ void cube_fixpipe(const FixpipeCall& call, Site site) {
     scales[k] = Scale(bits);
   }
   States ds(i, call.dst), ss(i, call.src);
+  const ConvertRow convert_all = row_converter(call);
+  std::vector<std::uint8_t> whole(call.n * size);
   for (std::uint64_t q = 0; q < call.matrices; ++q) {
-    for (std::uint64_t r = 0; r < call.m; ++r) {
+    bool clean = true;
+    for (std::uint64_t column = 0; column < call.n; column += 16)
+      clean &= ss.clean(places.in(q, 0, column / places.columns), std::uint64_t{call.m} * 64);
+    const bool by_rows = clean && convert_all && call.row_major && to_gm;
+    for (std::uint64_t r = 0; by_rows && r < call.m; ++r) {
+      convert_all(i.bytes(call.src) + places.in(q, r, 0), std::uint64_t{call.src_stride} * 64, whole.data(), call.n,
+                  call.relu);
+      store_row(i.bytes(call.dst) + places.out(q, r, 0), whole.data(), whole.size());
+      ds.set(places.out(q, r, 0), whole.size(), kDefined);
+    }
+    for (std::uint64_t r = 0; !by_rows && r < call.m; ++r) {
       for (std::uint64_t j = 0; j < pieces; ++j) {
         std::uint8_t row[64];
         const std::uint64_t from = places.in(q, r, j), to = places.out(q, r, j), n = places.width(j);

@@ -43,8 +43,8 @@ class History {
       const std::uint64_t stop = std::min<std::uint64_t>(end, base + page_bytes());
       if (pages_.size() <= index) pages_.resize(index + 1);
       if (!pages_[index]) pages_[index] = std::make_unique<Page>(1, Segment{0, page_bytes(), 0, {}, {}});
-      visit(*pages_[index], base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base), write,
-            now, on_meet);
+      visit(*pages_[index], hint_, base, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(stop - base),
+            write, now, on_meet);
       begin = stop;
     }
   }
@@ -80,14 +80,9 @@ class History {
   using Page = std::vector<Segment>;
 
   template <class OnMeet>
-  static void visit(Page& page, std::uint64_t base, std::uint32_t begin, std::uint32_t end, bool write, const Event& now,
-                    OnMeet& on_meet) {
-    std::size_t i = 0;
-    if (page.size() > 8) {
-      i = std::upper_bound(page.begin(), page.end(), begin, [](std::uint32_t b, const Segment& s) { return b < s.end; }) -
-          page.begin();
-    }
-    while (page[i].end <= begin) ++i;
+  static void visit(Page& page, std::size_t& hint, std::uint64_t base, std::uint32_t begin, std::uint32_t end, bool write,
+                    const Event& now, OnMeet& on_meet) {
+    std::size_t i = find(page, hint, begin);
     if (page[i].begin < begin) split(page, i++, begin);
     const std::size_t first = i;
     std::uint32_t lost = 0;
@@ -109,6 +104,7 @@ class History {
         remember(segment.reads, now);
       }
     }
+    hint = write ? first : i - 1;
     if (write) {  // the segments become one
       page[first].end = page[i - 1].end;
       page[first].write = now;
@@ -116,6 +112,16 @@ class History {
       page[first].reads.clear();
       page.erase(page.begin() + first + 1, page.begin() + i);
     }
+  }
+  // The segment that holds the byte. An instruction's accesses go upwards: near `hint`, where the last one ended.
+  static std::size_t find(const Page& page, std::size_t hint, std::uint32_t begin) {
+    std::size_t i = hint < page.size() && page[hint].begin <= begin ? hint : 0;
+    for (const std::size_t near = std::min(i + 8, page.size()); i < near; ++i) {
+      if (page[i].end > begin) return i;
+    }
+    return static_cast<std::size_t>(std::upper_bound(page.begin() + static_cast<std::ptrdiff_t>(i), page.end(), begin,
+                                                     [](std::uint32_t b, const Segment& s) { return b < s.end; }) -
+                                    page.begin());
   }
   static void split(Page& page, std::size_t i, std::uint32_t at) {
     Segment left = page[i];
@@ -136,6 +142,7 @@ class History {
   std::uint32_t page_bytes() const { return 1u << page_bits_; }
 
   std::uint32_t page_bits_;
+  std::size_t hint_ = 0;
   std::vector<std::unique_ptr<Page>> pages_;
 };
 

@@ -163,25 +163,17 @@ std::uint64_t address_on_device(Memory& m) {
 }
 }  // namespace
 
+Memory* Instruction::inside(Space space) const { return &core_.memory[int(space)]; }
+
 void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
   if (bytes == 0 || skipped_operand_) return;
   if (view.dtype == DType::I4) check_int4(view);
-  values_ |= (bit(view.dtype) & (bit(DType::F16) | bit(DType::BF16) | bit(DType::F32))) != 0;
+  values_ |= (bit(view.dtype) & kFloats) != 0;
   Memory* m = memory(view, offset, bytes, write);
   if (!m) return;
   const std::uint64_t begin =
       view.space == Space::GM ? view.addr + offset - reinterpret_cast<std::uint64_t>(m->data) : view.addr + offset;
-  const std::uint64_t end = begin + bytes;
-  if (!accesses_.empty()) {
-    Access& last = accesses_.back();
-    if (last.memory == m && last.write == write && last.tensor == view.tensor && begin >= last.begin && begin <= last.end) {
-      last.end = std::max(last.end, end);
-    } else {
-      accesses_.push_back({m, begin, end, view.tensor, write});
-    }
-  } else {
-    accesses_.push_back({m, begin, end, view.tensor, write});
-  }
+  note(m, begin, begin + bytes, view.tensor, write);
   if (view.space != Space::GM) return;
   record_.gm_write |= write;
   record_.no_cache |= view.cache_hint == 1;

@@ -2,6 +2,7 @@
 // An instruction: what it touches and costs, from its issue to the record that the timing model replays.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ class Instruction {
   void write(const View& view, std::uint64_t offset, std::uint64_t bytes) { touch(view, offset, bytes, true); }
   // Whether all of the first `bytes` of a tensor in local memory are there: any access inside of them is accepted.
   bool reaches(const View& view, std::uint64_t bytes) const;
+  // As read and write, of a view that reaches: nothing is to be reported.
+  void touch_inside(const View& view, std::uint64_t offset, std::uint64_t bytes, bool write) {
+    if (skipped_operand_) return;
+    if (view.dtype == DType::I4) check_int4(view);
+    values_ |= (bit(view.dtype) & kFloats) != 0;
+    note(inside(view.space), view.addr + offset, view.addr + offset + bytes, view.tensor, write);
+  }
   void require_aligned(const View& view, std::uint32_t alignment, const char* operand);
   // Reports, and the instruction is not executed. Behind an `if`, so that its text is made only when it is needed: texts
   // cost more than a short instruction.
@@ -92,6 +100,19 @@ class Instruction {
   void use(const View& view, std::uint64_t offset, std::uint64_t bytes, const char* how);
 
  private:
+  static constexpr std::uint32_t kFloats = bit(DType::F16) | bit(DType::BF16) | bit(DType::F32);
+  Memory* inside(Space space) const;
+  void note(Memory* memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, bool write) {
+    if (!accesses_.empty()) {
+      Access& last = accesses_.back();
+      if (last.memory == memory && last.write == write && last.tensor == tensor && begin >= last.begin &&
+          begin <= last.end) {
+        last.end = std::max(last.end, end);
+        return;
+      }
+    }
+    accesses_.push_back({memory, begin, end, tensor, write});
+  }
   bool executes();
   void meet_watches();
   void use_skipped(const View& view, std::uint8_t state, const char* how);

@@ -84,7 +84,13 @@ class Accesses {
 
  private:
   void flush() {
-    if (begin_ < end_) write_ ? i_.write(view_, begin_, end_ - begin_) : i_.read(view_, begin_, end_ - begin_);
+    if (begin_ < end_) {
+      if (joins_) {
+        i_.touch_inside(view_, begin_, end_ - begin_, write_);
+      } else {
+        write_ ? i_.write(view_, begin_, end_ - begin_) : i_.read(view_, begin_, end_ - begin_);
+      }
+    }
     begin_ = end_;
   }
   Instruction& i_;

@@ -14,14 +14,16 @@ void copy_fractal(Instruction& i, const View& dst, const View& src, std::uint64_
     ds.copy_from(ss, od, os, kFractalBytes);
     return;
   }
-  const bool clean = ss.clean(os, kFractalBytes);
+  std::uint16_t from[16][16], to[16][16];
+  std::memcpy(from, a, kFractalBytes);
   for (std::uint32_t r = 0; r < 16; ++r) {
-    for (std::uint32_t c = 0; c < 16; ++c) {
-      std::memcpy(d + (c * 16 + r) * 2, a + (r * 16 + c) * 2, 2);
-      if (!clean) ds.set(od + (c * 16 + r) * 2, 2, ss.of(os + (r * 16 + c) * 2, 2));
-    }
+    for (std::uint32_t c = 0; c < 16; ++c) to[c][r] = from[r][c];
   }
-  if (clean) ds.set(od, kFractalBytes, kDefined);
+  std::memcpy(d, to, kFractalBytes);
+  if (ss.clean(os, kFractalBytes)) return ds.set(od, kFractalBytes, kDefined);
+  for (std::uint32_t r = 0; r < 16; ++r) {
+    for (std::uint32_t c = 0; c < 16; ++c) ds.set(od + (c * 16 + r) * 2, 2, ss.of(os + (r * 16 + c) * 2, 2));
+  }
 }
 
 void check_load(Instruction& i, const View& dst, const View& src) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mmad: C (m, n) = or += A (m, k) · B (k, n).
+#include <algorithm>
 #include <cmath>
 
 #include "cube_common.hpp"
 #include "gemm.hpp"
+#include "wide.hpp"
 
 namespace twin {
 namespace {
@@ -136,21 +138,48 @@ void add_integers(Instruction& i, const MmadCall& call, const Shape& s) {
   multiply_integers(reinterpret_cast<std::int32_t*>(i.bytes(call.c)), left.data(), right.data(), s.rows, s.m, s.n, call.k);
 }
 
+// The operands as gemm wants them: rows of A, and columns of B in blocks of sixteen. A row of a fractal is C0 elements.
+template <class T, class Value>
+void unpack(float* left, float* right, const std::uint8_t* a, const std::uint8_t* b, const Shape& shape, std::uint32_t k,
+            Value value) {
+  wide([=, s = shape] {
+    for (std::uint32_t first = 0; first < k; first += s.c0) {
+      const std::uint32_t n = std::min(s.c0, k - first);
+      for (std::uint32_t r = 0; r < s.rows; ++r) {
+        const std::uint8_t* const from = a + s.a_at(r, first);
+        float* const to = left + std::size_t{r} * k + first;
+        for (std::uint32_t p = 0; p < n; ++p) to[p] = value(load<T>(from + p * sizeof(T)));
+      }
+      for (std::uint32_t j = 0; j < s.n; j += 16) {
+        constexpr std::uint32_t kColumn = kBlockBytes / sizeof(T);
+        float square[16 * kColumn];
+        const std::uint8_t* const from = b + s.b_at(first, j);
+        for (std::uint32_t e = 0; e < 16 * kColumn; ++e) square[e] = value(load<T>(from + e * sizeof(T)));
+        float* const to = right + (std::size_t{j / 16} * k + first) * 16;
+        for (std::uint32_t p = 0; p < n; ++p) {
+          for (std::uint32_t e = 0; e < 16; ++e) to[p * 16 + e] = square[e * kColumn + p];
+        }
+      }
+    }
+  });
+}
+
 void add_floats(Instruction& i, const MmadCall& call, const Shape& s) {
   static thread_local std::vector<float> left, right;
-  const bool chop = core().cube.hf32_toward_zero;
-  const auto value = [&](const std::uint8_t* at) {
-    return s.hf32 ? to_hf32(load_float(at, s.type), chop) : load_float(at, s.type);
-  };
   const std::uint8_t *const a = i.bytes(call.a), *const b = i.bytes(call.b);
-  left.assign(std::size_t{s.m} * call.k, 0);
+  left.resize(std::size_t{s.m} * call.k);
   right.resize(std::size_t{s.n} * call.k);
-  for (std::uint32_t r = 0; r < s.rows; ++r) {
-    for (std::uint32_t p = 0; p < call.k; ++p) left[std::size_t{r} * call.k + p] = value(a + s.a_at(r, p));
-  }
-  for (std::uint32_t j = 0; j < s.n; ++j) {
-    for (std::uint32_t p = 0; p < call.k; ++p)
-      right[(std::size_t{j / 16} * call.k + p) * 16 + j % 16] = value(b + s.b_at(p, j));
+  std::fill(left.begin() + std::size_t{s.rows} * call.k, left.end(), 0.0f);
+  const auto as_float = [](auto v) { return float(v); };
+  if (s.type == DType::F16) {
+    unpack<half>(left.data(), right.data(), a, b, s, call.k, as_float);
+  } else if (s.type == DType::BF16) {
+    unpack<bfloat16_t>(left.data(), right.data(), a, b, s, call.k, as_float);
+  } else if (s.hf32) {
+    const bool chop = core().cube.hf32_toward_zero;
+    unpack<float>(left.data(), right.data(), a, b, s, call.k, [chop](float v) { return to_hf32(v, chop); });
+  } else {
+    unpack<float>(left.data(), right.data(), a, b, s, call.k, as_float);
   }
   gemm(reinterpret_cast<float*>(i.bytes(call.c)), left.data(), right.data(), s.m, s.n, call.k);
 }

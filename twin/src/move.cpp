@@ -226,8 +226,9 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   };
   for (std::uint64_t m = 0; m < s.matrices; ++m) {
     for (std::uint64_t r = 0; r < s.rows; ++r) i.read(src, from(m, r), std::uint64_t{s.columns} * size);
+    Accesses written(i, dst, true, s.rows && blocks ? to(m, blocks - 1, s.rows - 1) + kBlockBytes : 0);
     for (std::uint64_t j = 0; j < blocks; ++j) {
-      for (std::uint64_t r = 0; r < s.rows; ++r) i.write(dst, to(m, j, r), kBlockBytes);
+      for (std::uint64_t r = 0; r < s.rows; ++r) written.add(to(m, j, r), kBlockBytes);
     }
   }
   i.move(Path::GmToL1Nz, std::uint64_t{s.matrices} * s.rows * s.columns * size);
@@ -235,14 +236,21 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   States ds(i, dst), ss(i, src);
   std::vector<std::uint8_t>& fractal = core().memory[int(Space::L1)].fractal;
   const bool scattered = blocks > 1 && s.dst_column_stride != 1;
+  std::uint8_t* const into = i.bytes(dst);
+  const std::uint8_t* const out_of = i.bytes(src);
   for (std::uint64_t m = 0; m < s.matrices; ++m) {
     for (std::uint64_t r = 0; r < s.rows; ++r) {
       const bool clean = ss.clean(from(m, r), std::uint64_t{s.columns} * size);
       for (std::uint64_t j = 0; j < blocks; ++j) {
         const std::uint64_t bytes = std::min<std::uint64_t>(c0, s.columns - j * c0) * size;
-        std::uint8_t* const d = i.bytes(dst) + to(m, j, r);
-        std::memcpy(d, i.bytes(src) + from(m, r) + j * kBlockBytes, bytes);
-        std::memset(d + bytes, 0, kBlockBytes - bytes);  // the last block is filled up with zeros
+        std::uint8_t* const d = into + to(m, j, r);
+        const std::uint8_t* const a = out_of + from(m, r) + j * kBlockBytes;
+        if (bytes == kBlockBytes) {
+          std::memcpy(d, a, kBlockBytes);
+        } else {  // the last block is filled up with zeros
+          std::memcpy(d, a, bytes);
+          std::memset(d + bytes, 0, kBlockBytes - bytes);
+        }
         ds.set(to(m, j, r), kBlockBytes, kDefined);
         if (!clean) ds.copy_from(ss, to(m, j, r), from(m, r) + j * kBlockBytes, bytes);
         fractal[(dst.addr + to(m, j, r)) / kBlockBytes] = scattered;
