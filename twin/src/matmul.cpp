@@ -286,6 +286,18 @@ void MatmulRun::step(std::int32_t index, std::int32_t ks, const View& c, bool fi
   if (bias && !bt_halves) core_.bias_free[1] = core_.bias_free[0];
 }
 
+void MatmulRun::store(const FixpipeCall& call) const {
+  const std::uint32_t bursts = (call.n + 15) / 16, rows = call.m;
+  // Between bursts the params count the gap, between rows the whole.
+  const std::uint32_t burst = call.row_major ? 0 : rows * 16 * size_bytes(call.dst.dtype) / 32;
+  View l0c = call.src;
+  l0c.dtype = DType::I8;
+  s_.store_c(reinterpret_cast<const void*>(call.dst.addr), l0c,
+             {static_cast<std::uint16_t>(bursts), static_cast<std::uint16_t>(rows * 2), call.dst_stride - burst,
+              static_cast<std::uint16_t>(call.n), call.scale, call.a_scale_a_column ? call.scales.addr : 0},
+             s_.user_tiling, s_.user_data);
+}
+
 void MatmulRun::fetch(std::int32_t index, const MatmulOut& out) {
   const MatmulBlock block = matmul_block(s_, index);
   const DType c = s_.types.c, from = c_.c.dtype;
@@ -334,7 +346,7 @@ void MatmulRun::fetch(std::int32_t index, const MatmulOut& out) {
   const auto atomic_dtype = core().atomic_dtype;
   if (to_l1) tscm_before_fill(Pipe::FIX, out.dst, site_);
   if (out.atomic) set_atomic(kAtomics[out.atomic & 3], c, site_);
-  cube_fixpipe(call, site_);
+  s_.store_c ? store(call) : cube_fixpipe(call, site_);
   set_atomic(atomic, atomic_dtype, site_);
   if (to_l1) tscm_filled(Pipe::FIX, out.dst, site_);
   if (call.a_scale_a_column) o_.scales.freed = hand(Pipe::FIX, site_);

@@ -170,6 +170,7 @@ class MatmulRun {
   void begin(std::int32_t first, std::int32_t blocks);
   void multiply(std::int32_t block, bool accumulate);
   void step(std::int32_t block, std::int32_t s, const View& c, bool first);
+  void store(const FixpipeCall& call) const;  // by the kernel's DataCopyOut
   MatmulSlot* ensure(int which, std::int64_t u, std::int64_t now);
   void units(int which, std::int64_t u, std::uint32_t* outer, std::uint32_t* k) const;
   MatmulPart part(int which, std::uint32_t outer, std::uint32_t k) const;

@@ -47,6 +47,7 @@ product() {  # element type of B, of C, whether A is transposed, configuration, 
   local a="MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, $3>" b="MatmulType<TPosition::GM, CubeFormat::ND, $1>"
   refuses "Matmul<$a, $b, MatmulType<TPosition::GM, CubeFormat::ND, $2>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, $4> mm; mm.End();" "$5" lib/matmul_intf.h
 }
+refuses 'struct Own { static void copy(const __gm__ void*, const LocalTensor<int8_t>&, const void*, const uint64_t, const uint64_t) {} }; using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, MatmulType<TPosition::VECIN, CubeFormat::ND, half>, T, CFG_NORM, MatmulCallBackFunc<Own::copy>> mm; mm.End();' 'a DataCopyOut copies C to GM' lib/matmul_intf.h
 refuses 'using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, T> mm; mm.SetSparseIndex(GlobalTensor<uint8_t>());' 'SetSparseIndex is not covered by the twin yet' lib/matmul_intf.h
 product int4b_t int32_t true CFG_NORM 'A of int4b_t cannot be transposed on the 910B'
 product int4b_t int8_t false CFG_NORM 'of int4b_t matrices int32_t or half'

@@ -275,6 +275,14 @@ TWIN_API constexpr MatmulApiStaticTiling GetMatmulApiTiling(const MatmulConfig& 
   return t;
 }
 
+// What a DataCopyOut is told: fields as FixpipeParams has them.
+struct DataCopyOutParams {
+  std::uint16_t cBurstNum = 0, burstLen = 0, srcStride = 0;
+  std::uint32_t dstStride = 0;
+  std::uint16_t oriNSize = 0;
+  bool enUnitFlag = false;
+  std::uint64_t quantScalar = 0, cbufWorkspaceAddr = 0;
+};
 // One base block of A, of B, or of C, copied by functions of the kernel's own.
 template <void (*DataCopyOut)(const __gm__ void* gm, const LocalTensor<std::int8_t>& co1Local, const void* params,
                               const std::uint64_t tilingPtr, const std::uint64_t dataPtr) = nullptr,
@@ -295,6 +303,17 @@ struct MatmulCallBackFunc {
         } else {
           CopyB1(tensor, gm, row, column, rows, columns, tiling, data);
         }
+      };
+    } else {
+      return nullptr;
+    }
+  }
+  static constexpr ::twin::MatmulStore store() {
+    if constexpr (kCopiesOut) {
+      return [](const void* gm, const ::twin::View& l0c, const ::twin::MatmulBursts& b, std::uint64_t tiling,
+                std::uint64_t data) {
+        const DataCopyOutParams p{b.count, b.length, 0, b.dst_stride, b.columns, false, b.scale, b.scales};
+        DataCopyOut(gm, LocalTensor<std::int8_t>(l0c, TPosition::CO1), &p, tiling, data);
       };
     } else {
       return nullptr;

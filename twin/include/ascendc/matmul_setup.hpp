@@ -38,7 +38,7 @@ class MatmulSetup {
   static_assert(known(A_TYPE::format) || A_TYPE::format == CubeFormat::VECTOR, "Matmul: A is ND, NZ or VECTOR");
   static_assert(known(B_TYPE::format), "Matmul: B is ND or NZ");
   static_assert(known(C_TYPE::format) || C_TYPE::format == CubeFormat::ND_ALIGN, "Matmul: C is ND, NZ or ND_ALIGN");
-  static_assert(!MM_CB::kCopiesOut, "Matmul: the twin does not call a DataCopyOut of the kernel's own yet; use GetTensorC");
+  static_assert(!MM_CB::kCopiesOut || C_TYPE::pos == TPosition::GM, "Matmul: a DataCopyOut copies C to GM");
   static_assert(!MM_CFG.enableMixDualMaster, "Matmul: the twin does not have enableMixDualMaster yet");
   static constexpr bool in_ub(TPosition p) {
     return p == TPosition::VECIN || p == TPosition::VECOUT || p == TPosition::VECCALC;
@@ -79,6 +79,7 @@ class MatmulSetup {
                 MM_CFG.iterateOrder == IterateOrder::UNDEF ? -1 : static_cast<int>(MM_CFG.iterateOrder)};
     s_.load_a = MM_CB::template load<true>();
     s_.load_b = MM_CB::template load<false>();
+    s_.store_c = MM_CB::store();
   }
   TWIN_API void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, Site site = Site::here()) {
     (void)tpipe;

@@ -12,6 +12,15 @@ enum class Matrix : std::uint8_t { ND, NZ, NDAlign };  // NDAlign: rows of C rou
 
 using MatmulLoad = void (*)(const View& to, const void* gm, int row, int column, int rows, int columns, std::uint64_t tiling,
                             std::uint64_t data);  // CopyA1, CopyB1: one base block
+// DataCopyOut: one base block of C, whose bursts are those of Fixpipe with FixpipeParams.
+struct MatmulBursts {
+  std::uint16_t count, length;
+  std::uint32_t dst_stride;
+  std::uint16_t columns;
+  std::uint64_t scale, scales;  // the value; where those of the block's columns are in L1
+};
+using MatmulStore = void (*)(const void* gm, const View& l0c, const MatmulBursts& bursts, std::uint64_t tiling,
+                             std::uint64_t data);
 // What an object's type says.
 struct MatmulTypes {
   DType a = DType::F16, b = DType::F16, c = DType::F32, bias = DType::F32;
@@ -41,6 +50,7 @@ struct MatmulState {
   std::uint64_t scale = 0;
   View scales{};
   MatmulLoad load_a = nullptr, load_b = nullptr;
+  MatmulStore store_c = nullptr;
   std::uint64_t user_tiling = 0, user_data = 0;
 };
 struct MatmulOut {
