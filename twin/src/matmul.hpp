@@ -103,7 +103,7 @@ struct MatmulTscm {
 // Of one core. On a cube core the buffers and what was asked; on a vector core the answers.
 struct MatmulCore {
   int registered = 0;
-  bool serving = false;
+  bool serving = false, alone = false;
   std::deque<MatmulMessage> inbox;
   std::map<std::uint32_t, CrossFlag::Delivery> answers;
   std::uint32_t tickets = 0;

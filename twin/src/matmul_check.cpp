@@ -104,6 +104,7 @@ void check_operands(Check& c) {
 }  // namespace
 
 bool matmul_check(const MatmulState& s, Site site) {
+  if (s.types.alone && core().kind == CoreKind::AIV) return false;
   Check c{s, site};
   const TCubeTiling& t = s.tiling;
   c.need(t.baseM > 0 && t.baseN > 0 && t.baseK > 0 && t.depthA1 > 0 && t.depthB1 > 0, Kind::Limit,

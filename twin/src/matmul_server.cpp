@@ -7,13 +7,41 @@
 
 namespace twin {
 
+namespace {
+constexpr const char* kNoCube = "Matmul on a vector core of a kernel that has no cube cores";
+constexpr const char* kMixType = "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2), and a mix launch";
+Finding finding(Kind kind, const std::string& what, Site site, const std::string& fix) {
+  return {kind, what, to_string(site), "", core().label(), "", "", "", fix};
+}
+}  // namespace
+
 MatmulCore& matmul_of(Core& core) {
   if (!core.matmul) core.matmul = std::make_shared<MatmulCore>();
   return *core.matmul;
 }
 
-int matmul_register(Site site) {
+int matmul_register(Site site, bool alone, bool shared) {
   MatmulCore& m = matmul_of(core());
+  const Core& c = core();
+  if (alone && launched().has_aic && launched().aiv_a_block == 2 && !shared) {
+    report(finding(
+        Kind::KernelType,
+        "Matmul with enableMixDualMaster in a kernel with two vector cores to a cube core, whose A and B are not both "
+        "of IBSHARE",
+        site, "MatmulType<..., LayoutMode::NONE, true> for A and B, or KERNEL_TYPE_MIX_AIC_1_1"));
+  }
+  if (alone != m.alone && m.registered_at) {
+    report(finding(Kind::KernelType,
+                   format("Matmul %s enableMixDualMaster beside one %s at %s", alone ? "with" : "without",
+                          alone ? "without" : "with", to_string(site_of(m.registered_at)).c_str()),
+                   site, "the same for all Matmul objects of an operator"));
+  }
+  m.alone = alone;
+  if (alone && c.kind == CoreKind::AIV) {
+    if (!launched().has_aic) report(finding(Kind::KernelType, kNoCube, site, kMixType));
+    m.registered_at = site_id(site);
+    return 0;
+  }
   if (!m.registered_at) m.registered_at = site_id(site);
   return m.registered++;
 }
@@ -27,17 +55,12 @@ Core* cube_core_of(const Core& vector) {
 
 namespace {
 
-Finding finding(Kind kind, const std::string& what, Site site, const std::string& fix) {
-  return {kind, what, to_string(site), "", core().label(), "", "", "", fix};
-}
-
 void post(MatmulMessage message) {
   TWIN_HOLD_BACK(Pipe::MTE3, { post(message); })
   Core& c = core();
   Core* const cube = cube_core_of(c);
   if (!cube) {
-    report(finding(Kind::KernelType, "Matmul on a vector core of a kernel that has no cube cores", message.site,
-                   "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2), and a mix launch"));
+    report(finding(Kind::KernelType, kNoCube, message.site, kMixType));
     return;
   }
   message.sub = c.sub;

@@ -7,10 +7,11 @@ twincc=$1
 dir=$2/missing
 mkdir -p "$dir"
 
-refuses() {  # call, message, header
+refuses() {  # call, message, header, what stands before the kernel
   cat > "$dir/missing.asc" <<KERNEL
 #include "${3:-kernel_operator.h}"
 using namespace AscendC;
+${4:-}
 extern "C" __global__ __aicore__ void missing(GM_ADDR x) {
   LocalTensor<float> a, b;
   LocalTensor<uint32_t> i;
@@ -47,7 +48,16 @@ product() {  # element type of B, of C, whether A is transposed, configuration, 
   local a="MatmulType<TPosition::GM, CubeFormat::ND, int4b_t, $3>" b="MatmulType<TPosition::GM, CubeFormat::ND, $1>"
   refuses "Matmul<$a, $b, MatmulType<TPosition::GM, CubeFormat::ND, $2>, MatmulType<TPosition::GM, CubeFormat::ND, int32_t>, $4> mm; mm.End();" "$5" lib/matmul_intf.h
 }
-refuses 'struct Own { static void copy(const __gm__ void*, const LocalTensor<int8_t>&, const void*, const uint64_t, const uint64_t) {} }; using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, MatmulType<TPosition::VECIN, CubeFormat::ND, half>, T, CFG_NORM, MatmulCallBackFunc<Own::copy>> mm; mm.End();' 'a DataCopyOut copies C to GM' lib/matmul_intf.h
+refuses 'using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, MatmulType<TPosition::VECIN, CubeFormat::ND, half>, T, CFG_NORM, MatmulCallBackFunc<own>> mm; mm.End();' 'a DataCopyOut copies C to GM' lib/matmul_intf.h \
+  'void own(const __gm__ void*, const LocalTensor<int8_t>&, const void*, const uint64_t, const uint64_t) {}'
+dual() {  # position of A, template, call, message
+  refuses "using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<MatmulType<TPosition::$1, CubeFormat::ND, half>, T, T, T, kDual> mm; mm.$3;" "$4" \
+    lib/matmul_intf.h "constexpr MatmulConfig kDual = [] { MatmulConfig c = $2; c.enableMixDualMaster = true; return c; }();"
+}
+dual GM 'GetNormalConfig()' 'Iterate()' 'with enableMixDualMaster C comes by IterateAll to GM only'
+dual GM 'GetNormalConfig()' 'IterateBatch(GlobalTensor<half>(), 1, 1, false)' 'with enableMixDualMaster C comes by IterateAll to GM only'
+dual VECOUT 'GetNormalConfig()' 'End()' 'with enableMixDualMaster A, B, bias and C lie in GM'
+dual GM 'GetSpecialMDLConfig()' 'End()' 'enableMixDualMaster works with the templates Norm and MDL only'
 refuses 'using T = MatmulType<TPosition::GM, CubeFormat::ND, half>; Matmul<T, T, T> mm; mm.SetSparseIndex(GlobalTensor<uint8_t>());' 'SetSparseIndex is not covered by the twin yet' lib/matmul_intf.h
 product int4b_t int32_t true CFG_NORM 'A of int4b_t cannot be transposed on the 910B'
 product int4b_t int8_t false CFG_NORM 'of int4b_t matrices int32_t or half'

@@ -80,7 +80,7 @@ def page():
             ", ".join(f"`{n}` ({text})" for n, text in nowhere) + ".", "",
             "Forms that are missing or narrower: `LoadData` 3D with channels that do not fill C0; `int4b_t` beyond tensors, plain copies, `Cast` with half, `LoadData` (2D), `LoadDataWithTranspose`, `Mmad`, `Matmul` and `AscendAntiQuant`; "
             "softmax on Nz data of float, `LogSoftMax` and `SoftmaxFlashV3` on Nz data; `SetCtrlSpr` to modes that the twin does not compute in (halves without Inf and NaN, integers that saturate, conversions that truncate); sparse `Matmul` (`SetSparseIndex`, whose type of B no page that could be read gives; `MmadWithSparse` and `LoadDataWithSparse` are there); "
-            "`FixpipeParams` with a `srcStride`, which is reserved, a relu with slopes on the way out of L0C; `Matmul` with `enableMixDualMaster`; tiling functions of the library inside of a kernel; `LoadImageToLocal` with a `dtcRoundMode`; `Hccl` between chips ([one chip](twin_hccl.md)); the libraries of convolutions; "
+            "`FixpipeParams` with a `srcStride`, which is reserved, a relu with slopes on the way out of L0C; tiling functions of the library inside of a kernel; `LoadImageToLocal` with a `dtcRoundMode`; `Hccl` between chips ([one chip](twin_hccl.md)); the libraries of convolutions; "
             "of the compiler's raw names those listed above: `scatter_vnchwconv` and its kin take address registers that no page says how to fill. A form the twin does not have does not compile, or is reported where it runs; nothing is passed over.", ""]
     return "\n".join(out)
 

@@ -23,6 +23,7 @@ class MatmulImpl : public detail::MatmulWhole<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE,
   template <bool sync = true>
   TWIN_API bool Iterate(bool enPartialSum = false, Site site = Site::here()) {
     static_assert(!kCInL0c, "Matmul: with C of CO1 the kernel gives Iterate the tensor for its block");
+    static_assert(!Whole::kCubeCallsToo, "Matmul: with enableMixDualMaster C comes by IterateAll to GM only");
     if (!next_block(enPartialSum, site)) return false;
     if constexpr (sync) {
       ::twin::matmul_compute(client_, s_, block_, enPartialSum, site);
@@ -212,10 +213,28 @@ void init_matmul(Site site, TPipe* pipe, Object& object, Tiling&& tiling, More&&
   object.Init(tiling_pointer(tiling), pipe, site);
   init_matmul(site, pipe, more...);
 }
+template <class Object>
+constexpr auto is_matmul(int) -> decltype(Object::kCubeCallsToo, 0) {
+  return 1;
+}
+template <class Object>
+constexpr int is_matmul(long) {
+  return 0;
+}
+template <class Object>
+constexpr auto alone(int) -> decltype(Object::kCubeCallsToo, 0) {
+  return Object::kCubeCallsToo;
+}
+template <class Object>
+constexpr int alone(long) {
+  return 0;
+}
 template <class Workspace, class... Objects>
 bool register_matmul(bool serve, Site site, TPipe* pipe, const Workspace&, Objects&&... objects) {
   init_matmul(site, pipe, objects...);
-  return serve && ::twin::matmul_serve(site);
+  constexpr int kAlone = (alone<std::decay_t<Objects>>(0) + ...), kAll = (is_matmul<std::decay_t<Objects>>(0) + ...);
+  static_assert(kAlone == 0 || kAlone == kAll, "Matmul: enableMixDualMaster is the same for all objects of an operator");
+  return serve && kAlone == 0 && ::twin::matmul_serve(site);
 }
 }  // namespace detail
 }  // namespace AscendC

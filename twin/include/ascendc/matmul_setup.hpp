@@ -39,7 +39,12 @@ class MatmulSetup {
   static_assert(known(B_TYPE::format), "Matmul: B is ND or NZ");
   static_assert(known(C_TYPE::format) || C_TYPE::format == CubeFormat::ND_ALIGN, "Matmul: C is ND, NZ or ND_ALIGN");
   static_assert(!MM_CB::kCopiesOut || C_TYPE::pos == TPosition::GM, "Matmul: a DataCopyOut copies C to GM");
-  static_assert(!MM_CFG.enableMixDualMaster, "Matmul: the twin does not have enableMixDualMaster yet");
+  static constexpr bool kAlone = MM_CFG.enableMixDualMaster;
+  static_assert(!kAlone || (!MM_CFG.doBasicBlock && !MM_CFG.doSpecialMDL && !MM_CFG.doIBShareNorm),
+                "Matmul: enableMixDualMaster works with the templates Norm and MDL only");
+  static_assert(!kAlone || (A_TYPE::pos == TPosition::GM && B_TYPE::pos == TPosition::GM &&
+                            BIAS_TYPE::pos == TPosition::GM && C_TYPE::pos == TPosition::GM),
+                "Matmul: with enableMixDualMaster A, B, bias and C lie in GM");
   static constexpr bool in_ub(TPosition p) {
     return p == TPosition::VECIN || p == TPosition::VECOUT || p == TPosition::VECCALC;
   }
@@ -64,6 +69,7 @@ class MatmulSetup {
   static constexpr int kBlockC = 32 / static_cast<int>(sizeof(DstT));
 
  public:
+  static constexpr bool kCubeCallsToo = kAlone;
   TWIN_API MatmulSetup() {
     s_.types = {kType<SrcT>,
                 kType<SrcBT>,
@@ -76,6 +82,7 @@ class MatmulSetup {
                 B_TYPE::isTrans,
                 MM_CFG.doMultiDataLoad,
                 kCInL0c,
+                kAlone,
                 MM_CFG.iterateOrder == IterateOrder::UNDEF ? -1 : static_cast<int>(MM_CFG.iterateOrder)};
     s_.load_a = MM_CB::template load<true>();
     s_.load_b = MM_CB::template load<false>();
@@ -83,7 +90,7 @@ class MatmulSetup {
   }
   TWIN_API void Init(const TCubeTiling* cubeTiling, TPipe* tpipe = nullptr, Site site = Site::here()) {
     (void)tpipe;
-    if (client_.object < 0) client_.object = ::twin::matmul_register(site);
+    if (client_.object < 0) client_.object = ::twin::matmul_register(site, kAlone, A_TYPE::ibShare && B_TYPE::ibShare);
     const TCubeTiling fixed = static_tiling(MM_CFG);
     if (cubeTiling == nullptr && fixed.baseM == 0) return;
     TCubeTiling& t = s_.tiling = cubeTiling != nullptr ? *cubeTiling : fixed;

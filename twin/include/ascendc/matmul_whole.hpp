@@ -29,7 +29,7 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
     }
   }
   TWIN_API void WaitIterateAll(Site site = Site::here()) {
-    if (waited_ == 0)
+    if (waited_ == 0 && !Setup::kCubeCallsToo)
       ::twin::refuse_call("Matmul: WaitIterateAll without an IterateAll<false> that answers",
                           "IterateAll<false>(gm, 0, false, true)", site);
     ::twin::matmul_wait(waited_, site);
@@ -43,6 +43,7 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
                              bool enSequentialWrite, const std::uint32_t matrixStrideA = 0,
                              const std::uint32_t matrixStrideB = 0, const std::uint32_t matrixStrideC = 0,
                              const bool enPartialSum = false, const std::uint8_t enAtomic = 0, Site site = Site::here()) {
+    static_assert(!Setup::kCubeCallsToo, "Matmul: with enableMixDualMaster C comes by IterateAll to GM only");
     (void)enSequentialWrite;  // C's layout says where its matrices lie
     if (enPartialSum) ::twin::refuse_call("Matmul: IterateBatch with enPartialSum", "false: L0C holds one product", site);
     ::twin::MatmulState s = s_;
@@ -75,6 +76,7 @@ class MatmulWhole : public MatmulSetup<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG
                               bool enSequentialWrite, const std::uint32_t matrixStrideA = 0,
                               const std::uint32_t matrixStrideB = 0, const std::uint32_t matrixStrideC = 0,
                               Site site = Site::here()) {
+    static_assert(!Setup::kCubeCallsToo, "Matmul: with enableMixDualMaster C comes by IterateAll to GM only");
     (void)enSequentialWrite;  // batches lie one behind another in the workspace
     ::twin::MatmulState s = s_;
     ::twin::MatmulBatch batch =

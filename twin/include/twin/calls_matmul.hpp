@@ -28,6 +28,7 @@ struct MatmulTypes {
   bool a_may_turn = false, b_may_turn = false;  // isTrans of MatmulType
   bool large_loads = false;                     // MDL: stepM × stepKa base blocks a transfer, instead of one
   bool c_in_l0c = false;                        // C of CO1
+  bool alone = false;                           // enableMixDualMaster: both cores run the kernel's code, none serves
   int order = -1;                               // iterateOrder of MatmulConfig; −1: that of the tiling
   bool integers() const { return a == DType::I8 || a == DType::I4; }
 };
@@ -78,8 +79,10 @@ struct MatmulBlock {
 };
 MatmulBlock matmul_block(const MatmulState& state, std::int32_t index);
 
-int matmul_register(Site site);                          // a new object of this core
-bool matmul_check(const MatmulState& state, Site site);  // reports what keeps it from working
+// A new object of this core; alone: as in MatmulTypes, and shared if A and B are of IBSHARE.
+int matmul_register(Site site, bool alone = false, bool shared = false);
+// False, and reported: what keeps it from working. False too on a vector core whose cube core calls for itself.
+bool matmul_check(const MatmulState& state, Site site);
 // On a cube core of a mix kernel: serves the vector cores of its block until they end. Elsewhere does nothing. Whether it
 // has served.
 bool matmul_serve(Site site);
