@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 #include "cube_common.hpp"
 #include "twin/calls_matmul.hpp"
@@ -107,6 +108,7 @@ struct MatmulCore {
   std::deque<MatmulMessage> inbox;
   std::map<std::uint32_t, CrossFlag::Delivery> answers;
   std::uint32_t tickets = 0;
+  std::set<std::uint32_t> open;  // those given out whose answer nobody has waited for yet
   std::map<int, MatmulObject> objects;
   std::uint32_t registered_at = 0;                // the line of the first object
   std::vector<MatmulTscm> tscm;                   // of a cube core

@@ -162,7 +162,7 @@ void matmul_call(MatmulClient& client, MatmulMessage message, std::uint32_t tick
   Core& c = core();
   if (message.answer) {
     message.client.ticket = matmul_of(c).tickets + 1;
-    matmul_of(c).tickets += tickets;
+    for (std::uint32_t t = 0; t < tickets; ++t) matmul_of(c).open.insert(++matmul_of(c).tickets);
     client.ticket = message.client.ticket;
   }
   if (c.kind == CoreKind::AIV) {
@@ -257,7 +257,8 @@ bool matmul_serve(Site site) {
 void matmul_wait(std::uint32_t ticket, Site site) {
   Core& c = core();
   if (c.kind != CoreKind::AIV || ticket == 0) return;
-  c.need(Pipe::MTE3, site);  // the call itself may be held back
+  if (!matmul_of(c).open.count(ticket)) return;  // the core knows already
+  c.need(Pipe::MTE3, site);                      // the call itself may be held back
   struct Awaited {
     MatmulCore* core;
     std::uint32_t ticket;
@@ -275,6 +276,7 @@ void matmul_wait(std::uint32_t ticket, Site site) {
   if (answer == awaited.core->answers.end()) return;
   learn_from_other(c, answer->second.clock, answer->second.token, site_id(site));
   awaited.core->answers.erase(answer);
+  awaited.core->open.erase(ticket);
 }
 
 // The vendor's page of CrossCoreSetFlag: Matmul uses it inside, so that ids may be the same; which ids, no page says.

@@ -254,6 +254,57 @@ TEST(Matmul, TwoObjectsAndAnOperandInUb) {
   }
 }
 
+// A and B in UB, product after product of one object: what the cube core may still read has been waited for, with C.
+template <bool kAll>
+void again(GM_ADDR a, GM_ADDR b, GM_ADDR, GM_ADDR out, TCubeTiling t) {
+  TPipe pipe;
+  Matmul<In<half, false, LayoutMode::NONE, TPosition::VECOUT>, In<half, false, LayoutMode::NONE, TPosition::VECOUT>,
+         MatmulType<TPosition::VECIN, F::ND, float>>
+      mm;
+  REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
+  TQue<TPosition::VECOUT, 1> product;
+  TBuf<TPosition::VECOUT> left, right;
+  pipe.InitBuffer(product, 1, 32 * 32 * sizeof(float));
+  pipe.InitBuffer(left, 32 * 32 * sizeof(half));
+  pipe.InitBuffer(right, 32 * 32 * sizeof(half));
+  LocalTensor<half> l = left.Get<half>(), r = right.Get<half>();
+  for (int round = static_cast<int>(GetSubBlockIdx()); round < 5; round += 2) {
+    SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+    WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+    DataCopy(l, global<half>(a)[round * 32 * 32], 32 * 32);
+    DataCopy(r, global<half>(b), 32 * 32);
+    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);
+    WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);
+    mm.SetTensorA(l);
+    mm.SetTensorB(r);
+    LocalTensor<float> c = product.AllocTensor<float>();
+    if (kAll) {
+      mm.IterateAll(c);
+    } else {
+      while (mm.Iterate<true>()) mm.GetTensorC<true>(c, false, true);
+    }
+    product.EnQue(c);
+    c = product.DeQue<float>();
+    DataCopy(global<float>(out)[round * 32 * 32], c, 32 * 32);
+    product.FreeTensor(c);
+  }
+  mm.End();
+}
+TEST(Matmul, AsksAgainWithOperandsInUb) {
+  const auto a = numbers(5 * 32 * 32, 1), b = numbers(32 * 32, 2);
+  for (const bool all : {false, true}) {
+    const auto out = all ? run<again<true>>(a, b, b, 5 * 32 * 32, tiling(32, 32, 32))
+                         : run<again<false>>(a, b, b, 5 * 32 * 32, tiling(32, 32, 32));
+    for (int r = 0; r < 5 * 32; ++r) {
+      for (int j = 0; j < 32; ++j) {
+        float sum = 0;
+        for (int k = 0; k < 32; ++k) sum += float(a[r * 32 + k]) * float(b[k * 32 + j]);
+        ASSERT_EQ(out[r * 32 + j], sum) << all << ", " << r << ", " << j;
+      }
+    }
+  }
+}
+
 // ---- tiling that is known at compile time ----
 constexpr MatmulConfig kShape = GetMMConfig<MatmulConfigMode::CONFIG_MDL>(MatmulShapeParams{48, 80, 200, 32, 32, 32});
 constexpr MatmulApiStaticTiling kStatic = GetMatmulApiTiling<In<half>, In<half>, In<float>>(kShape);
