@@ -281,6 +281,8 @@ void report(Finding finding);
 void mute_reports(bool mute);
 void place(Finding* finding, const View& view);  // fills in its tensor and range
 std::string tensor_text(std::uint32_t tensor);   // "VECIN tensor of softmax.asc:12 at UB [0x0, 0x400)"; "" for 0
+// How far behind its tensor a view of local memory begins; 0 if it begins inside of it, or nobody knows.
+std::uint64_t behind_its_tensor(const View& view);
 std::string hex_range(const std::string& memory, std::uint64_t begin, std::uint64_t end);
 std::string format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 const std::vector<std::string>& cost_rows();  // the names behind Record::cost

@@ -95,11 +95,16 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
                 "take it from AllocTensor, DeQue, TBuf::Get, or give it a position, an address and a size");
   }
   const bool past = view.bytes && offset + bytes > view.bytes;
+  const std::uint64_t behind = past ? behind_its_tensor(view) : 0;
   const auto past_the_tensor = [&] {
+    if (behind)
+      return format("%s %s %llu bytes that begin %llu bytes past the end of their tensor", name_, verb,
+                    static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(behind + offset));
     return format("%s %s bytes [%llu, %llu) of a tensor of %llu bytes", name_, verb, static_cast<unsigned long long>(offset),
                   static_cast<unsigned long long>(offset + bytes), static_cast<unsigned long long>(view.bytes));
   };
-  const char* const larger = "make the tensor larger, or the count, repeats or strides smaller";
+  const char* const larger = behind ? "make the tensor larger, or the offset smaller: operator[] counts elements, not bytes"
+                                    : "make the tensor larger, or the count, repeats or strides smaller";
   // A read of GM that is there is done all the same: copies are rounded up to whole blocks.
   if (past && (write || view.space != Space::GM)) return miss(Kind::OutOfBounds, past_the_tensor(), larger);
   if (given_back(view)) {

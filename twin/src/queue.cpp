@@ -127,7 +127,7 @@ Queue* queue_init(const char* what, Space space, Pipe producer, Pipe consumer, i
   Queue& q = c.queues.back();
   if (num < 1 || bytes == 0)
     report(queue_finding(&q, format("InitBuffer with %d buffers of %llu bytes", num, static_cast<unsigned long long>(bytes)),
-                         site, 0, "give it at least one buffer"));
+                         site, 0, num < 1 ? "give it at least one buffer" : "give each buffer a size"));
   for (int i = 0; i < num; ++i) add_buffer(q, site);
   return &q;
 }

@@ -83,6 +83,11 @@ std::string tensor_text(std::uint32_t tensor) {
                 hex_range(name(t.space()), t.begin, t.end).c_str());
 }
 
+std::uint64_t behind_its_tensor(const View& view) {
+  const Tensor& t = tensors().list[view.tensor];
+  return view.tensor && t.space() == view.space && view.space != Space::GM && view.addr >= t.end ? view.addr - t.end : 0;
+}
+
 void place(Finding* f, const View& view) {
   f->tensor = tensor_text(view.tensor);
   const std::uint64_t bytes = std::max<std::uint64_t>(view.bytes, 1);
