@@ -230,10 +230,9 @@ void queue_free(Queue* q, const View& tensor, Site site) {
       }
     }
   }
-  const Pipe last_user = b->state == Buffer::Taken ? q->consumer : q->producer;
   b->state = Buffer::Idle;
   b->site = site_id(site);
-  b->freed = c.hand_over(last_user, b->site);
+  b->freed = c.hand_over(q->consumer, b->site);  // also of a tensor that never went through the queue
   b->used = true;
   q->idle.push_back(tensor.buffer);
 }

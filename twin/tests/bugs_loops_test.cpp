@@ -203,6 +203,20 @@ void stored_from_the_queue_of_loads(GM_ADDR x, GM_ADDR y) {  // FreeTensor of VE
   }
 }
 
+template <bool kFixed>
+void given_back_without_the_queue(GM_ADDR, GM_ADDR y) {  // flags by hand; FreeTensor and AllocTensor keep V from the store's tile
+  TPipe pipe;
+  TQue<TPosition::VECOUT, 1> out;
+  pipe.InitBuffer(out, 1, kN * 4);
+  for (int i = 0; i < 2; ++i) {
+    LocalTensor<float> t = kFixed ? out.AllocTensor<float>() : ub(8);
+    WRONG Duplicate(t, 1.0f + i, kN);
+    order<HardEvent::V_MTE3>(6);
+    OTHER DataCopy(gm(y, i * kN), t, kN);
+    if (kFixed) out.FreeTensor(t);
+  }
+}
+
 // ---- flags ----
 template <bool kFixed>
 void set_in_every_other_round(GM_ADDR x, GM_ADDR y) {
@@ -275,6 +289,7 @@ const Case kCases[] = {
     PAIR_OF(used_without_deque, Kind::ReadAfterWrite, true, 1, kVector),
     PAIR_OF(freed_before_the_store, Kind::UseAfterFree, false, 1, kVector),
     PAIR_OF(stored_from_the_queue_of_loads, Kind::WriteAfterRead, true, 1, kVector),
+    PAIR_OF(given_back_without_the_queue, Kind::WriteAfterRead, true, 1, kVector),
     PAIR_OF(set_in_every_other_round, Kind::Flag, false, 1, kVector),
     PAIR_OF(left_by_a_break, Kind::Flag, false, 1, kVector),
     PAIR_OF(waited_for_behind_the_loop, Kind::Flag, true, 1, kVector),

@@ -26,6 +26,7 @@ struct LoadData2DParams {
   bool ifTranspose = false;
   std::uint8_t addrMode = 0;
 };
+using LoadData2dParams = LoadData2DParams;  // the older name
 struct LoadData2dTransposeParams {
   LoadData2dTransposeParams() = default;
   LoadData2dTransposeParams(std::uint16_t start, std::uint8_t repeat, std::uint16_t src, std::uint16_t dst,
