@@ -253,7 +253,10 @@ void ffts_kernel(GM_ADDR data) {
     DataCopy(gm<float>(data, 64), x, 64);
   }
   ffts_cross_core_sync(PIPE_MTE3, 1 | kMode << 4 | kId << 8);
-  wait_flag_dev(kId);
+  if (get_block_idx() == 0)
+    wait_flag_dev(kId);
+  else
+    WaitEvent(kId);
   if (get_block_idx() == 1) {
     DataCopy(x, gm<float>(data, 64), 64);
     order<HardEvent::MTE2_MTE3>();
@@ -265,6 +268,62 @@ TEST(Raw, SynchronisesCores) {
   RUN(ffts_kernel, 2).as(twin::KernelType::MixAiv10)(x);
   EXPECT_SILENT();
   EXPECT_EQ(x.values()[127], 4.0f);
+}
+
+// Tensors at an address, copies between pointers of different types, and the older name of the wait.
+void addresses_kernel(GM_ADDR in, GM_ADDR out, int given) {
+  const auto a = ub<float>(512, 64);
+  TBuffAddr where;
+  where.logicPos = static_cast<std::uint8_t>(TPosition::VECIN);
+  where.bufferAddr = given ? 512 : reinterpret_cast<std::uint64_t>(a.GetPhyAddr());
+  LocalTensor<std::uint8_t> bytes;
+  bytes.SetAddr(where);
+  if (given == 2) {
+    where.dataLen = 128;
+    LocalTensor<float> half_of_it;
+    half_of_it.SetAddr(where);
+    EXPECT_EQ(half_of_it.GetSize(), 32u);
+  }
+  copy_gm_to_ubuf((__ubuf__ std::int32_t*)a.GetPhyAddr(), (__gm__ void*)in, 0, 1, 8, 0, 0);
+  order<HardEvent::MTE2_MTE3>();
+  DataCopyPad(gm<std::uint8_t>(out, 100), bytes, DataCopyExtParams(1, 100, 0, 0, 0));
+  order<HardEvent::MTE3_MTE2>();
+  copy_gm_to_ubuf_align_b32(a.GetPhyAddr(), in, 0, 1, 4, 0, 0, 0, 0);
+  order<HardEvent::MTE2_MTE3>();
+  copy_ubuf_to_gm_align_b32(out + 128, (__ubuf__ std::int16_t*)a.GetPhyAddr(), 0, 1, 4, 0, 0, 0, 0);
+}
+TEST(LocalTensor, TakesAnAddress) {
+  std::vector<float> in(64);
+  std::iota(in.begin(), in.end(), 1.0f);
+  for (const int given : {0, 1, 2}) {
+    twin_test::Device<float> x(in), y(std::vector<float>(64, -1.0f));
+    RUN(addresses_kernel, 1).auto_sync(false)(x, y, given);
+    EXPECT_SILENT();
+    const auto got = y.values();
+    for (int k = 0; k < 64; ++k) EXPECT_EQ(got[k], k < 25 ? in[k] : k == 32 ? in[0] : -1.0f) << k;
+  }
+}
+void too_early_kernel(GM_ADDR x, int with_order) {  // what is loaded through the one is stored through the other
+  const auto a = ub<float>(512, 64);
+  TBuffAddr where;
+  where.logicPos = static_cast<std::uint8_t>(TPosition::VECCALC);
+  where.bufferAddr = 512;
+  LocalTensor<float> same;
+  same.SetAddr(where);
+  DataCopy(a, gm<float>(x, 64), 64);
+  if (with_order) order<HardEvent::MTE2_V>();
+  Adds(same, same, 1.0f, 64);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<float>(x + 256, 64), same, 64);
+}
+TEST(LocalTensor, AtAnAddressIsCheckedForOrder) {
+  twin_test::Device<float> x(std::vector<float>(128, 2.0f));
+  RUN(too_early_kernel, 1).auto_sync(false)(x, 1);
+  EXPECT_SILENT();
+  RUN(too_early_kernel, 1).auto_sync(false)(x, 0);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 1u) << twin_test::text(found);
+  EXPECT_EQ(found[0].kind, twin::Kind::ReadAfterWrite);
 }
 
 }  // namespace

@@ -73,49 +73,53 @@ TWIN_API void set_deqscale(half scale) {
 
 // ---- moves: bursts of 32-byte blocks; the align forms in bytes, gaps in bytes on the GM side ----
 namespace twin_raw {
+// Kernels give these functions pointers to whatever they have, also to different types, and to void.
+template <class T>
+inline constexpr ::twin::DType kTypeOf =
+    ::twin::DTypeOf<std::conditional_t<std::is_void<T>::value, std::uint8_t, std::remove_cv_t<T>>>::kValue;
 template <class T>
 ::twin::View gm(const __gm__ T* p) {
   ::twin::View v;
   v.space = ::twin::Space::GM;
-  v.dtype = ::twin::DTypeOf<std::remove_cv_t<T>>::kValue;
+  v.dtype = kTypeOf<T>;
   v.addr = reinterpret_cast<std::uint64_t>(p);
   return v;
 }
 // Pointers into UB and the other memories of a core: as GetPhyAddr gives them, or numbers of bytes made into pointers.
 template <class T>
 ::twin::View local(const T* p, ::twin::Site site, ::twin::Space space = ::twin::Space::UB) {
-  return ::twin::local_view(space, (const void*)p, ::twin::DTypeOf<std::remove_cv_t<T>>::kValue, site);
+  return ::twin::local_view(space, (const void*)p, kTypeOf<T>, site);
 }
 inline ::twin::Blocks bursts(std::uint32_t count, std::uint64_t length, std::uint64_t src_gap, std::uint64_t dst_gap) {
   return {count, length * 32, (length + src_gap) * 32, (length + dst_gap) * 32};
 }
 }  // namespace twin_raw
 
-template <class T>
-TWIN_API void copy_gm_to_ubuf(__ubuf__ T* dst, const __gm__ T* src, std::uint8_t, std::uint16_t nBurst,
+template <class D, class S>
+TWIN_API void copy_gm_to_ubuf(__ubuf__ D* dst, const __gm__ S* src, std::uint8_t, std::uint16_t nBurst,
                               std::uint16_t lenBurst, std::uint16_t srcStride, std::uint16_t dstStride,
                               ::twin::Site site = ::twin::Site::here()) {
   ::twin::move_blocks(twin_raw::local(dst, site), twin_raw::gm(src),
                       twin_raw::bursts(nBurst, lenBurst, srcStride, dstStride), site);
 }
-template <class T>
-TWIN_API void copy_ubuf_to_gm(__gm__ T* dst, const __ubuf__ T* src, std::uint8_t, std::uint16_t nBurst,
+template <class D, class S>
+TWIN_API void copy_ubuf_to_gm(__gm__ D* dst, const __ubuf__ S* src, std::uint8_t, std::uint16_t nBurst,
                               std::uint16_t lenBurst, std::uint16_t srcStride, std::uint16_t dstStride,
                               ::twin::Site site = ::twin::Site::here()) {
   ::twin::move_blocks(twin_raw::gm(dst), twin_raw::local(src, site),
                       twin_raw::bursts(nBurst, lenBurst, srcStride, dstStride), site);
 }
-template <class T>
-TWIN_API void copy_ubuf_to_ubuf(__ubuf__ T* dst, const __ubuf__ T* src, std::uint8_t, std::uint16_t nBurst,
+template <class D, class S>
+TWIN_API void copy_ubuf_to_ubuf(__ubuf__ D* dst, const __ubuf__ S* src, std::uint8_t, std::uint16_t nBurst,
                                 std::uint16_t lenBurst, std::uint16_t srcStride, std::uint16_t dstStride,
                                 ::twin::Site site = ::twin::Site::here()) {
   ::twin::move_blocks(twin_raw::local(dst, site), twin_raw::local(src, site),
                       twin_raw::bursts(nBurst, lenBurst, srcStride, dstStride), site);
 }
 #define TWIN_ALIGNED_COPY(width)                                                                                            \
-  template <class T>                                                                                                        \
+  template <class D, class S>                                                                                               \
   TWIN_API void copy_gm_to_ubuf_align_b##width(                                                                             \
-      __ubuf__ T* dst, const __gm__ T* src, std::uint8_t, std::uint16_t nBurst, std::uint32_t lenBurst, std::uint8_t left,  \
+      __ubuf__ D* dst, const __gm__ S* src, std::uint8_t, std::uint16_t nBurst, std::uint32_t lenBurst, std::uint8_t left,  \
       std::uint8_t right, std::uint32_t srcGap, std::uint32_t dstGap, ::twin::Site site = ::twin::Site::here()) {           \
     const std::uint64_t before = left * (width / 8), after = right * (width / 8);                                           \
     const std::uint64_t filled = (before + lenBurst + after + 31) / 32 * 32;                                                \
@@ -123,8 +127,8 @@ TWIN_API void copy_ubuf_to_ubuf(__ubuf__ T* dst, const __ubuf__ T* src, std::uin
                            {nBurst, lenBurst, std::uint64_t{lenBurst} + srcGap, filled + std::uint64_t{dstGap} * 32},       \
                            {before, after, false, 0}, site);                                                                \
   }                                                                                                                         \
-  template <class T>                                                                                                        \
-  TWIN_API void copy_ubuf_to_gm_align_b##width(__gm__ T* dst, const __ubuf__ T* src, std::uint8_t, std::uint16_t nBurst,    \
+  template <class D, class S>                                                                                               \
+  TWIN_API void copy_ubuf_to_gm_align_b##width(__gm__ D* dst, const __ubuf__ S* src, std::uint8_t, std::uint16_t nBurst,    \
                                                std::uint32_t lenBurst, std::uint8_t, std::uint8_t, std::uint32_t srcGap,    \
                                                std::uint32_t dstGap, ::twin::Site site = ::twin::Site::here()) {            \
     const std::uint64_t held = (std::uint64_t{lenBurst} + 31) / 32 * 32;                                                    \

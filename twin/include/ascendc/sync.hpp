@@ -42,6 +42,11 @@ TWIN_API void CrossCoreWaitFlag(std::uint16_t id, Site site = Site::here()) {
   ::twin::cross_core_wait(mode, detail::pipe_of(pipe), id, site);
 }
 
+// The older name, by which kernels still wait.
+TWIN_API void WaitEvent(std::uint16_t id, Site site = Site::here()) {
+  ::twin::cross_core_wait(0, ::twin::Pipe::S, id, site);
+}
+
 template <bool isAIVOnly = true>
 TWIN_API void SyncAll(Site site = Site::here()) {
   ::twin::sync_all(isAIVOnly, site);

@@ -150,6 +150,13 @@ struct Operand {
 };
 }  // namespace detail
 
+// Where a LocalTensor lies, for SetAddr: the address as GetPhyAddr gives it, or a number of bytes.
+struct TBuffAddr {
+  std::uint32_t dataLen = 0;
+  std::uint64_t bufferAddr = 0;
+  std::uint8_t logicPos = 0;
+};
+
 template <class T>
 class LocalTensor {
   // Of GetPhyAddr: a CPU has a pointer, the device's compiler, as the check's pass over pointers sees it, a number.
@@ -204,6 +211,14 @@ class LocalTensor {
   TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_.set(shapeInfo); }
   TWIN_API ShapeInfo GetShapeInfo() const { return shape_.get(); }
   TWIN_API void SetBufferLen(std::uint32_t dataLen) { view_.bytes = dataLen; }
+  // A tensor without TPipe or size of its own: as far as the memory goes if dataLen is 0.
+  TWIN_API void SetAddr(const TBuffAddr& bufferAddr, Site site = Site::here()) {
+    position_ = static_cast<TPosition>(bufferAddr.logicPos);
+    const ::twin::Space space = detail::space_of(position_);
+    view_ = ::twin::local_view(space == ::twin::Space::GM ? ::twin::Space::UB : space,
+                               reinterpret_cast<const void*>(bufferAddr.bufferAddr), ::twin::DTypeOf<T>::kValue, site);
+    if (bufferAddr.dataLen) view_.bytes = bufferAddr.dataLen;
+  }
   // This tensor begins so many elements of its own behind another one.
   template <class U>
   TWIN_API void SetAddrWithOffset(LocalTensor<U>& src, std::uint32_t offset) {

@@ -6,10 +6,6 @@
 
 namespace twin {
 
-// A tensor again, from a pointer that GetPhyAddr gave out: [pointer, the end of the memory it lies in).
-View local_view(const void* pointer, DType dtype, Site site);
-// The same of a pointer into this memory, whose value may also be a number of bytes from its begin.
-View local_view(Space space, const void* pointer, DType dtype, Site site);
 // UB from an address of 32 bits on: the lower half of what GetPhyAddr gives, or a number of bytes from the begin. Empty
 // where it is neither.
 View ub_view(std::uint32_t address, DType dtype);

@@ -33,6 +33,10 @@ void refuse_call(const char* what, const char* fix, Site site);  // arguments th
 // Prints up to `count` elements, and where they lie. Looks at them as a debugger does: no access of the kernel's.
 void dump(const View& view, std::uint32_t desc, std::uint32_t count, Site site);
 std::uint8_t* local_pointer(const View& view, Site site);
+// A tensor again, from a pointer that GetPhyAddr gave out: [pointer, the end of the memory it lies in).
+View local_view(const void* pointer, DType dtype, Site site);
+// The same of a pointer into this memory, whose value may also be a number of bytes from its begin.
+View local_view(Space space, const void* pointer, DType dtype, Site site);
 std::uint64_t local_capacity_bytes(Space space);
 
 // ---- tensors, so that reports can name them ----
