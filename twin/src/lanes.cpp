@@ -116,6 +116,50 @@ struct Runs {
     Accesses accesses(i, *operands[o].view, operands[o].write, span.end);
     for (const Run& r : all) accesses.add(r.offset[o], bytes_of_run(r, bits[o]));
   }
+
+  // Operands may be one and the same. Where they lie over each other otherwise, the vendor's pages exclude that what a
+  // repeat writes is the source of a later one: whether that reads the old value or the new one is up to the pipe.
+  void check_overlaps(Instruction& i, bool contiguous) const {
+    for (int w = 0; w < count; ++w) {
+      for (int r = 0; r < count && operands[w].write; ++r) {
+        if (operands[r].write || bits[w] < 8 || bits[r] < 8 || !overlap(w, r)) continue;
+        const Stride a = operands[w].stride, b = operands[r].stride;
+        const bool same = operands[w].view->addr == operands[r].view->addr && bits[w] == bits[r] &&
+                          (contiguous || (a.repeat == b.repeat && a.block == b.block));
+        if (same || !feeds_later_repeat(w, r)) continue;
+        i.complain(Kind::Overlap,
+                   format("%s: the destination lies over a source so that what one repeat writes is what a later one reads",
+                          i.name()),
+                   "give it another destination, or the same addresses and sizes as the source", operands[w].view);
+      }
+    }
+  }
+
+ private:
+  bool overlap(int w, int r) const {
+    const View &dst = *operands[w].view, &src = *operands[r].view;
+    return dst.space == src.space && dst.addr + all.span[w].begin < src.addr + all.span[r].end &&
+           src.addr + all.span[r].begin < dst.addr + all.span[w].end;
+  }
+  bool feeds_later_repeat(int w, int r) const {
+    const std::uint64_t wide_w = bits[w] / 8, wide_r = bits[r] / 8;
+    for (const Run& a : all) {
+      for (std::uint64_t lane = a.lane; lane < a.lane + a.n;) {
+        const std::uint64_t next = std::min((lane / a_repeat + 1) * a_repeat, a.lane + a.n);
+        const std::uint64_t later = (lane / a_repeat + 1) * a_repeat;
+        const std::uint64_t begin = operands[w].view->addr + a.offset[w] + (lane - a.lane) * wide_w;
+        const std::uint64_t end = begin + (next - lane) * wide_w;
+        for (const Run& b : all) {
+          if (b.lane + b.n <= later) continue;
+          const std::uint64_t from = std::max(b.lane, later);
+          const std::uint64_t read = operands[r].view->addr + b.offset[r] + (from - b.lane) * wide_r;
+          if (read < end && begin < read + (b.lane + b.n - from) * wide_r) return true;
+        }
+        lane = next;
+      }
+    }
+    return false;
+  }
 };
 
 }  // namespace
@@ -146,6 +190,7 @@ const RunList& make_runs(Instruction& i, const Lanes& lanes, const Operand* oper
     }
   }
   for (int o = 0; o < count; ++o) runs.declare(i, o);
+  if (!i.refused()) runs.check_overlaps(i, shape.contiguous);
   return all;
 }
 
