@@ -78,30 +78,31 @@ struct Runs {
     blocks_follow &= operands[o].stride.block == 1;
   }
 
-  void add(const Run& run) {
-    if (!all.empty()) {
-      Run& last = all.back();
-      bool goes_on = last.lane + last.n == run.lane;
-      for (int o = 0; o < count; ++o) goes_on &= last.offset[o] + std::uint64_t{last.n} * bits[o] / 8 == run.offset[o];
-      if (goes_on) {
-        last.n += run.n;
-        return;
-      }
-    }
-    all.push_back(run);
+  // Of a run that was just put at the end: made where it stays, since one that is copied right after waits for its stores.
+  void join_last() {
+    if (all.size() < 2) return;
+    const Run& run = all.back();
+    Run& last = all[all.size() - 2];
+    bool goes_on = last.lane + last.n == run.lane;
+    for (int o = 0; o < count; ++o) goes_on &= last.offset[o] + std::uint64_t{last.n} * bits[o] / 8 == run.offset[o];
+    if (!goes_on) return;
+    last.n += run.n;
+    all.pop_back();
   }
 
   void add_stretch(std::uint32_t repeat, std::uint32_t first, std::uint32_t n) {
     const std::uint32_t group = blocks_follow ? a_repeat : kBlockBytes / widest;  // contiguous in every operand
     while (n) {
       const std::uint32_t piece = std::min(n, group - (first & (group - 1)));
-      Run run{{}, std::uint64_t{repeat} * a_repeat + first, piece};
+      Run& run = all.emplace_back();
+      run.lane = std::uint64_t{repeat} * a_repeat + first;
+      run.n = piece;
       for (int o = 0; o < count; ++o) {
         const Stride s = operands[o].stride;
         run.offset[o] = (std::uint64_t{repeat} * s.repeat + std::uint64_t{first >> block_shift[o]} * s.block) * kBlockBytes +
                         std::uint64_t{first & (a_block[o] - 1)} * bits[o] / 8;
       }
-      add(run);
+      join_last();
       first += piece;
       n -= piece;
     }

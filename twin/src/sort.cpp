@@ -34,10 +34,12 @@ struct List {
   static constexpr std::uint64_t kAllDefined = 0x0101010101010101 * kDefined;
 };
 
-std::uint64_t key_of(float score, std::uint32_t place) {
+std::int32_t as_integer(float score) {
   const auto bits = static_cast<std::int32_t>(float_to_bits(score));
-  const std::int32_t up = score != score ? INT32_MAX : bits >= 0 ? bits : INT32_MIN - bits;  // 0 and -0 are the same
-  return std::uint64_t{static_cast<std::uint32_t>(up) ^ 0x80000000u} << 32 | ~place;         // never 0
+  return score != score ? INT32_MAX : bits >= 0 ? bits : INT32_MIN - bits;  // 0 and -0 are the same
+}
+std::uint64_t key_of(float score, std::uint32_t place) {
+  return std::uint64_t{static_cast<std::uint32_t>(as_integer(score)) ^ 0x80000000u} << 32 | ~place;  // never 0
 }
 std::uint32_t place_of(std::uint64_t key) { return ~static_cast<std::uint32_t>(key); }
 
@@ -72,11 +74,10 @@ void join(std::uint64_t* pairs, const std::uint8_t* scores, const std::uint8_t* 
 }
 void make_pairs(Instruction& i, const View& scores, const View& indices, std::size_t n, List& list) {
   const std::uint32_t size = size_bytes(scores.dtype);
-  list.resize(n);
+  list.pairs.resize(n);
   list.clean = true;
   const std::uint8_t *const s = i.bytes(scores), *const x = i.bytes(indices);
   size == 2 ? join<std::uint16_t>(list.pairs.data(), s, x, n) : join<std::uint32_t>(list.pairs.data(), s, x, n);
-  make_keys(list.keys.data(), s, scores.dtype, size, n, 0);
   States ss(i, scores), is(i, indices);
   if (ss.clean(0, n * size) && is.clean(0, n * 4)) return;
   std::uint8_t* const states = list.states_of_all();
@@ -108,6 +109,35 @@ void store_in_order(Instruction& i, const View& view, std::uint64_t offset, cons
   for (std::size_t k = 0; k < n; ++k) store(states + k * kPairBytes, list.states[place_of(keys[k])]);
 }
 
+void store_sorted(Instruction& i, const View& dst, const View& scores, List& list) {
+  list.keys.resize(list.size());
+  make_keys(list.keys.data(), i.bytes(scores), scores.dtype, size_bytes(scores.dtype), list.size(), 0);
+  sort_descending(list.keys);
+  store_in_order(i, dst, 0, list, list.keys.data(), list.size());
+}
+
+template <class Score>
+void make_integers(std::int32_t* to, const std::uint8_t* scores, std::size_t n) {
+  wide([=] {
+    for (std::size_t k = 0; k < n; ++k) to[k] = as_integer(load<Score>(scores + k * sizeof(Score)));
+  });
+}
+
+void store_sorted_groups(Instruction& i, const View& dst, const View& scores, const List& list) {
+  static thread_local std::vector<std::int32_t> integers;
+  static thread_local std::vector<std::uint32_t> places;
+  const std::size_t n = list.size();
+  integers.resize(n);
+  places.resize(n);
+  scores.dtype == DType::F16 ? make_integers<half>(integers.data(), i.bytes(scores), n)
+                             : make_integers<float>(integers.data(), i.bytes(scores), n);
+  places_in_groups(integers.data(), places.data(), n);
+  std::uint8_t *const to = i.bytes(dst), *const states = i.state(dst);
+  for (std::size_t k = 0; k < n; ++k) store(to + (k / 32 * 32 + places[k]) * kPairBytes, list.pairs[k]);
+  if (list.clean) return (void)std::memset(states, kDefined, n * kPairBytes);
+  for (std::size_t k = 0; k < n; ++k) store(states + (k / 32 * 32 + places[k]) * kPairBytes, list.states[k]);
+}
+
 void sort_pairs(const View& dst, const View& scores, const View& indices, const View* work, std::uint32_t repeats, bool full,
                 const char* name, Site site) {
   Instruction i(Pipe::V, name, site);
@@ -125,8 +155,7 @@ void sort_pairs(const View& dst, const View& scores, const View& indices, const 
   if (n == 0 || !i.issue()) return;
   static thread_local List list;
   make_pairs(i, scores, indices, n, list);
-  full ? sort_descending(list.keys) : sort_groups(list.keys);
-  store_in_order(i, dst, 0, list, list.keys.data(), n);
+  full ? store_sorted(i, dst, scores, list) : store_sorted_groups(i, dst, scores, list);
   if (work) {
     const std::uint8_t left = new_origin(format("the temporary of %s at %s", name, to_string(site).c_str()));
     States(i, *work).set(0, n * kPairBytes, left);

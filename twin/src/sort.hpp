@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders keys of 64 bits, all different, the largest first. The upper half decides, the lower one is the place it came from.
+// Orders, the largest first and equal ones as they came.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,9 @@
 
 namespace twin {
 
-void sort_groups(std::vector<std::uint64_t>& keys);      // each 32 of them
-void sort_descending(std::vector<std::uint64_t>& keys);  // all; they come with their places in order
+// The place of each score in its group of 32. No score is the least integer.
+void places_in_groups(const std::int32_t* scores, std::uint32_t* places, std::size_t n);
+// Keys of 64 bits: the upper half decides, the lower one is the place it came from.
+void sort_descending(std::vector<std::uint64_t>& keys);
 
 }  // namespace twin
