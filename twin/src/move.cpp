@@ -159,11 +159,16 @@ void move_blocks(const View& dst, const View& src, const Blocks& blocks, Site si
               to_string(site),
               "",
               core().label(),
-              out ? "MTE3" : "MTE2",
+              out                      ? "MTE3"
+              : src.space == Space::GM ? "MTE2"
+              : dst.space == Space::UB ? "V"
+                                       : "MTE1",
               "",
               "",
               out ? "DataCopyPad: a plain copy overwrites what follows in GM" : "DataCopyPad"};
-    place(&f, out ? dst : src);
+    View moved = out ? dst : src;
+    moved.bytes = up_to_32(b.bytes);
+    place(&f, moved);
     report(std::move(f));
     b.bytes = up_to_32(b.bytes);
   }

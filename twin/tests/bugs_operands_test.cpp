@@ -153,4 +153,28 @@ const Case kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Operands, Bug, testing::ValuesIn(kCases), name_of_case);
 
+// A copy that moves more than it says: where, and by which pipe.
+void short_copies(GM_ADDR x, GM_ADDR y) {
+  GlobalTensor<float> from, to;
+  from.SetGlobalBuffer((__gm__ float*)x);
+  to.SetGlobalBuffer((__gm__ float*)y);
+  DataCopy(ub(0), from, 20);
+  order<HardEvent::MTE2_V>();
+  DataCopy(ub(1), ub(0), 20);
+  order<HardEvent::V_MTE3>();
+  DataCopy(to, ub(1), 20);
+}
+TEST(Finding, OfAShortCopyNamesItsPipeAndItsBytes) {
+  twin_test::Device<float> x(std::vector<float>(kN, 0.5f)), y(std::vector<float>(kN, 0.0f));
+  RUN(short_copies, 1).as(kVector).auto_sync(false)(x, y);
+  const auto found = twin::take_findings();
+  ASSERT_EQ(found.size(), 3u) << twin_test::text(found);
+  const char* const pipes[] = {"MTE2", "V", "MTE3"};
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(found[k].kind, Kind::Alignment);
+    EXPECT_EQ(found[k].pipe_a, pipes[k]);
+    EXPECT_NE(found[k].range.find("[0x0, 0x60)"), std::string::npos) << found[k].range;
+  }
+}
+
 }  // namespace
