@@ -126,6 +126,7 @@ class Hccl {
   }
   template <bool commit = false>
   TWIN_API HcclHandle BatchWrite(GM_ADDR batchWriteInfo, std::uint32_t itemNum, std::uint16_t queueID = 0) {
+    (void)batchWriteInfo, (void)itemNum, (void)queueID;
     static_assert(!commit && commit, "Hccl: BatchWrite writes to other chips, which the twin does not have");
     return HcclHandle(-1);
   }
