@@ -243,22 +243,28 @@ void move_nd2nz(const View& dst, const View& src, const Nd2Nz& s, Site site) {
   const bool scattered = blocks > 1 && s.dst_column_stride != 1;
   std::uint8_t* const into = i.bytes(dst);
   const std::uint8_t* const out_of = i.bytes(src);
+  const std::uint64_t row_bytes = std::uint64_t{s.columns} * size, whole = row_bytes / kBlockBytes;
   for (std::uint64_t m = 0; m < s.matrices; ++m) {
     for (std::uint64_t r = 0; r < s.rows; ++r) {
-      const bool clean = ss.clean(from(m, r), std::uint64_t{s.columns} * size);
+      const std::uint8_t* const a = out_of + from(m, r);
+      std::uint8_t* const d = into + to(m, 0, r);
+      const std::uint64_t step = std::uint64_t{s.dst_column_stride} * kBlockBytes;
+      for (std::uint64_t j = 0; j < whole; ++j) std::memcpy(d + j * step, a + j * kBlockBytes, kBlockBytes);
+      if (whole < blocks) {  // the last block is filled up with zeros
+        std::memset(d + whole * step, 0, kBlockBytes);
+        std::memcpy(d + whole * step, a + whole * kBlockBytes, row_bytes - whole * kBlockBytes);
+      }
+    }
+    bool clean = true;
+    for (std::uint64_t r = 0; clean && r < s.rows; ++r) clean = ss.clean(from(m, r), row_bytes);
+    const std::uint64_t stretch = clean && s.dst_row_stride == 1 ? s.rows : 1;  // blocks that follow one another
+    for (std::uint64_t r = 0; r < s.rows; r += stretch) {
       for (std::uint64_t j = 0; j < blocks; ++j) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(c0, s.columns - j * c0) * size;
-        std::uint8_t* const d = into + to(m, j, r);
-        const std::uint8_t* const a = out_of + from(m, r) + j * kBlockBytes;
-        if (bytes == kBlockBytes) {
-          std::memcpy(d, a, kBlockBytes);
-        } else {  // the last block is filled up with zeros
-          std::memcpy(d, a, bytes);
-          std::memset(d + bytes, 0, kBlockBytes - bytes);
-        }
-        ds.set(to(m, j, r), kBlockBytes, kDefined);
-        if (!clean) ds.copy_from(ss, to(m, j, r), from(m, r) + j * kBlockBytes, bytes);
-        fractal[(dst.addr + to(m, j, r)) / kBlockBytes] = scattered;
+        ds.set(to(m, j, r), stretch * kBlockBytes, kDefined);
+        if (!clean)
+          ds.copy_from(ss, to(m, j, r), from(m, r) + j * kBlockBytes,
+                       std::min<std::uint64_t>(kBlockBytes, row_bytes - j * kBlockBytes));
+        std::memset(&fractal[(dst.addr + to(m, j, r)) / kBlockBytes], scattered, stretch);
       }
     }
   }
