@@ -108,19 +108,21 @@ class ReadOrder {
                                   const std::byte** out) {
     if (run == 1) return append_pieces<1>(tile, step, head_stride, run, count, out);
     if (run == 2) return append_pieces<2>(tile, step, head_stride, run, count, out);
-    return append_pieces<4>(tile, step, head_stride, run, count, out);
+    if (run == 4) return append_pieces<4>(tile, step, head_stride, run, count, out);
+    return append_pieces<8>(tile, step, head_stride, run, count, out);
   }
 
+  /// kPiece rows at a time, as a vector.
   template <int kPiece>
   static const std::byte** append_pieces(Rows tile, const Step& step, std::int64_t head_stride, int run, int count,
                                          const std::byte** out) {
     for (int key = 0; key < kDecodeTile && count > 0; key += run) {
       for (int h = step.head_begin; h < step.head_end && count > 0; ++h, count -= run) {
         for (int j = 0; j < run; j += kPiece, out += kPiece) {
-          const std::byte* rows[kPiece];  // all read before any is written: one vector
-#pragma GCC unroll 4
-          for (int i = 0; i < kPiece; ++i) rows[i] = tile[key + j + i] + h * head_stride;
-          std::memcpy(out, rows, sizeof rows);
+          typename Addresses<kPiece>::Vector rows;
+          std::memcpy(&rows, tile + key + j, sizeof rows);
+          rows += h * head_stride;
+          std::memcpy(out, &rows, sizeof rows);
         }
       }
     }
