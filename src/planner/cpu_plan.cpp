@@ -16,11 +16,13 @@ namespace {
 
 using problem::KeyRange;
 
-// Keys a chunk. They decide bits, so they are constants: not of the machine, the threads or the batch.
-// Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM; four rows of partials are 0.4 % of that.
-// At 65536 keys 512 took 8.4 ms, 1024 7.9, 2048 7.7; at 4096 keys in L3 0.27, 0.29, 0.31 (two threads, `kvchunk` of bench).
+// Keys a chunk. They decide bits, so they depend on nothing but the sequence: not on the machine, the threads or the batch.
+// Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM. Each chunk costs a pause at its begin and
+// partials, which no cache holds when they are written: 4096 instead of 1024 is 2 to 3 hundredths of the roof at 100,000 keys, on
+// one thread and on two. 16 chunks a sequence and kv head are enough to share. Shorter sequences: 4096 keys in
+// L3 take 0.27 ms in chunks of 512, 0.29 in 1024, 0.31 in 2048 (two threads, `kvchunk` of bench).
 // Prefill kernel with few rows (speculative decoding, short chunks): 2048 keys keep packing and merging below 2 %.
-constexpr std::int64_t kDecodeChunk = 1024;
+constexpr std::int64_t kMinDecodeChunk = 1024, kMaxDecodeChunk = 4096, kDecodeChunks = 16;
 constexpr std::int64_t kPrefillChunk = 2048;
 // More rows of a kv head than this have enough row tiles to share, and their partials would grow with Sq * Sk.
 constexpr std::int64_t kSpreadMaxRows = 128;
@@ -39,9 +41,12 @@ constexpr std::int64_t kLocalPartialBytes = 8 << 20;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-std::int64_t default_chunk(Kernel kernel, std::int64_t rows) {
-  if (kernel == Kernel::decode) return kDecodeChunk;
-  return rows <= kSpreadMaxRows ? kPrefillChunk : 0;
+/// `keys`: how many the sequence's rows see, all together.
+std::int64_t default_chunk(Kernel kernel, std::int64_t rows, std::int64_t keys) {
+  if (kernel == Kernel::prefill) return rows <= kSpreadMaxRows ? kPrefillChunk : 0;
+  std::int64_t chunk = kMinDecodeChunk;
+  while (chunk < kMaxDecodeChunk && keys >= 2 * chunk * kDecodeChunks) chunk *= 2;
+  return chunk;
 }
 
 /// What depends on this sequence alone: kernel and chunks, and so every bit of its result.
@@ -52,7 +57,7 @@ SequencePlan cut_keys(const Problem& p, const KernelLimits& limits, std::int32_t
   s.kernel = s.rows <= limits.decode_max_rows ? Kernel::decode : Kernel::prefill;
   s.row_tile = s.rows;
   const KeyRange keys = problem::visibility(p, b).keys(0, p.query_length(b));
-  const std::int64_t chunk = p.kv_chunk > 0 ? p.kv_chunk : default_chunk(s.kernel, s.rows);
+  const std::int64_t chunk = p.kv_chunk > 0 ? p.kv_chunk : default_chunk(s.kernel, s.rows, keys.size());
   if (chunk == 0 || keys.size() == 0) return s;
   s.chunk = std::min(chunk, p.key_length(b));
   s.first_chunk = keys.begin / s.chunk;

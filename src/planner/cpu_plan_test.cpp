@@ -205,6 +205,17 @@ CpuPlan plan_of(const char* text, int threads = 2) {
   return *plan;
 }
 
+TEST(CpuPlan, LongSequencesHaveLongerChunksAndStillSixteenOfThem) {
+  const auto chunk = [](const char* text) { return plan_of(text).sequences[0].chunk; };
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv32767"), 1024);
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv32768"), 2048);
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv65535"), 2048);
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv65536"), 4096);
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv10000000"), 4096);
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv100000 win4095,0"), 1024);  // what is visible counts
+  EXPECT_EQ(chunk("bf16 hq32 hkv8 d128 sq1 skv100000 kvchunk512"), 512);
+}
+
 TEST(CpuPlan, SmallProblemsStayOnOneThread) {
   EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv64").threads, 1);
   EXPECT_EQ(plan_of("bf16 hq32 hkv8 d128 sq1 skv512").threads, 2);
