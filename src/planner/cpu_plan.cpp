@@ -17,11 +17,11 @@ namespace {
 using problem::KeyRange;
 
 // Keys a chunk. They decide bits, so they depend on nothing but the sequence: not on the machine, the threads or the batch.
-// Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM. Each chunk costs a pause at its begin and
-// partials, which no cache holds when they are written: 4096 instead of 1024 is 2 to 3 hundredths of the roof at 100,000 keys, on
-// one thread and on two. 16 chunks a sequence and kv head are enough to share. Shorter sequences: 4096 keys in
-// L3 take 0.27 ms in chunks of 512, 0.29 in 1024, 0.31 in 2048 (two threads, `kvchunk` of bench).
-// Prefill kernel with few rows (speculative decoding, short chunks): 2048 keys keep packing and merging below 2 %.
+// Decode: K and V of 1024 keys of one head are 512 KB (bf16, d 128), 15 us of DRAM. Each chunk costs a pause at its begin
+// and partials, which no cache holds when they are written: 4096 instead of 1024 is 2 to 3 hundredths of the roof at 100,000
+// keys, on one thread and on two. 16 chunks a sequence and kv head are enough to share. Shorter sequences: 4096 keys in L3
+// take 0.27 ms in chunks of 512, 0.29 in 1024, 0.31 in 2048 (two threads, `kvchunk` of bench). Prefill kernel with few rows
+// (speculative decoding, short chunks): 2048 keys keep packing and merging below 2 %.
 constexpr std::int64_t kMinDecodeChunk = 1024, kMaxDecodeChunk = 4096, kDecodeChunks = 16;
 constexpr std::int64_t kPrefillChunk = 2048;
 // More rows of a kv head than this have enough row tiles to share, and their partials would grow with Sq * Sk.

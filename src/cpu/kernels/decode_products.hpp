@@ -27,6 +27,13 @@ struct Ahead {
   int part = 0;
 };
 
+/// kv heads whose runs of rows follow each other, and how far it is from what belongs to one to that of the next.
+struct Heads {
+  int count;
+  std::ptrdiff_t in;   // bytes, of Q or of P
+  std::ptrdiff_t out;  // floats, of scores or of O
+};
+
 /// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
 /// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, far and near. From
 /// L3 once is enough.
@@ -78,12 +85,11 @@ class Prefetcher {
 inline constexpr int kFold = 16;
 inline constexpr int kSumStride = kDecodeTile / 4 * kWidth;
 
-/// Scores of R rows against `num_keys` keys, rounded up to kFold (so many rows must be readable): s[r * kDecodeTile + j].
-/// kShort: 4 keys only, and s gets the sums of q.k before their lanes are added, kWidth floats a row. kDim: the head
-/// dimension, or 0 where only the run knows it (dqk). kParts: see Ahead.
+/// Scores of R rows of one head against `num_keys` keys, rounded up to kFold (so many rows must be readable):
+/// s[r * kDecodeTile + j].
 template <class T, int R, bool kShort, Ask kAsk, int kDim, int kParts>
-__attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, Ahead ahead, int num_keys,
-                                      int dqk, float* s) {
+TESSERA_INLINE void scores_of_head(const std::byte* q, std::ptrdiff_t q_stride, Rows keys, Ahead ahead, int num_keys,
+                                   int dqk, float* s) {
   constexpr std::ptrdiff_t s_stride = kShort ? kSumStride : kDecodeTile;
   if constexpr (kDim != 0) dqk = kDim, q_stride = kDim * T::kQueryBytes;
   constexpr int kKeys = kShort || R == 3 ? 4 : kAccumulators / R;
@@ -143,6 +149,17 @@ __attribute__((noinline)) void scores(const std::byte* q, std::ptrdiff_t q_strid
 #pragma GCC unroll 16
       for (int j = 0; j < kFold; j += kWidth) store(out + r * s_stride + j, fold_blocks(groups[r] + j / 4 * kWidth));
     }
+  }
+}
+
+/// The same for some kv heads, whose keys stand `run` rows apart. kShort: 4 keys only, and s gets the sums of q.k before
+/// their lanes are added, kWidth floats a row. kDim: the head dimension, or 0 where only the run knows it (dqk). kParts: see
+/// Ahead.
+template <class T, int R, bool kShort, Ask kAsk, int kDim, int kParts>
+__attribute__((noinline)) void scores(Heads heads, const std::byte* q, std::ptrdiff_t q_stride, Rows keys, int run,
+                                      Ahead ahead, int num_keys, int dqk, float* s) {
+  for (int h = 0; h < heads.count; ++h, q += heads.in, keys += run, s += heads.out) {
+    scores_of_head<T, R, kShort, kAsk, kDim, kParts>(q, q_stride, keys, ahead, num_keys, dqk, s);
   }
 }
 
@@ -267,10 +284,10 @@ TESSERA_INLINE void values(const std::byte* p, std::ptrdiff_t p_stride, const st
   }
 }
 
-/// The same over the whole head dimension, block by block; kDim and kParts as above.
+/// The same over the whole head dimension, block by block.
 template <class T, int R, Ask kAsk, int kDim, int kParts>
-__attribute__((noinline)) void all_values(const std::byte* p, Rows rows, Ahead ahead, int n, int dv, float* o,
-                                          std::ptrdiff_t o_stride) {
+TESSERA_INLINE void values_of_head(const std::byte* p, Rows rows, Ahead ahead, int n, int dv, float* o,
+                                   std::ptrdiff_t o_stride) {
   constexpr std::ptrdiff_t p_stride = kDecodeTile * T::kWeightBytes;
   if constexpr (kDim != 0) dv = o_stride = kDim;
   constexpr int kBlock = R == 1 ? 8 : R == 3 ? 4 : kAccumulators / R < 8 ? kAccumulators / R : 8;
@@ -288,6 +305,15 @@ __attribute__((noinline)) void all_values(const std::byte* p, Rows rows, Ahead a
   }
   if (at + 2 * kWidth <= dv) part.template operator()<2, true>();
   while (at < dv) part.template operator()<kLast, false>();
+}
+
+/// The same for some kv heads, `run` rows apart; kDim and kParts as above.
+template <class T, int R, Ask kAsk, int kDim, int kParts>
+__attribute__((noinline)) void all_values(Heads heads, const std::byte* p, Rows rows, int run, Ahead ahead, int n, int dv,
+                                          float* o, std::ptrdiff_t o_stride) {
+  for (int h = 0; h < heads.count; ++h, p += heads.in, rows += run, o += heads.out) {
+    values_of_head<T, R, kAsk, kDim, kParts>(p, rows, ahead, n, dv, o, o_stride);
+  }
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME
