@@ -132,9 +132,10 @@ void explain_kernel(const Plan::Impl& impl, Kernel kernel, Table& out) {
   } else if (k.max_splits <= 1) {
     out.row("  keys", "not split: one chunk holds all that a sequence sees");
   } else {
-    out.row("  keys", "chunks of " + range(k.min_chunk, k.max_chunk) +
-                          (impl.problem.kv_chunk > 0 ? " (as kv_chunk asks), " : " (by the kernel and the number of keys), ") +
-                          range(k.min_splits, k.max_splits) + " a sequence");
+    out.row("  keys",
+            "chunks of " + range(k.min_chunk, k.max_chunk) +
+                (impl.problem.kv_chunk > 0 ? " (as kv_chunk asks), " : " (by the kernel and the number of keys), ") +
+                range(k.min_splits, k.max_splits) + " a sequence");
   }
   if (k.split_sequences > 0) {
     out.row("  partials", k.local ? "in the thread's scratch, merged by the item that made them"

@@ -60,7 +60,8 @@ void set_before_the_store(GM_ADDR x, GM_ADDR y) {
   }
 }
 template <bool kFixed>
-void slot_not_given_back(GM_ADDR x, GM_ADDR y) {  // two slots, three rounds: the third overwrites the first under its readers
+void slot_not_given_back(GM_ADDR x,
+                         GM_ADDR y) {  // two slots, three rounds: the third overwrites the first under its readers
   if ASCEND_IS_AIC {
     Product p(x);
     for (int round = 0; round < 3; ++round) {
@@ -224,10 +225,22 @@ void too_large(GM_ADDR, GM_ADDR) {
   TQue<kPosition, 1> queue;
   WRONG pipe.InitBuffer(queue, 2, (kFixed ? kFits : kTooMuch) * 1024);
 }
-template <bool kFixed> void l1_too_small(GM_ADDR x, GM_ADDR y) { too_large<TPosition::A1, 255, 256, kFixed>(x, y); }
-template <bool kFixed> void l0a_too_small(GM_ADDR x, GM_ADDR y) { too_large<TPosition::A2, 32, 40, kFixed>(x, y); }
-template <bool kFixed> void l0b_too_small(GM_ADDR x, GM_ADDR y) { too_large<TPosition::B2, 32, 33, kFixed>(x, y); }
-template <bool kFixed> void l0c_too_small(GM_ADDR x, GM_ADDR y) { too_large<TPosition::CO1, 64, 65, kFixed>(x, y); }
+template <bool kFixed>
+void l1_too_small(GM_ADDR x, GM_ADDR y) {
+  too_large<TPosition::A1, 255, 256, kFixed>(x, y);
+}
+template <bool kFixed>
+void l0a_too_small(GM_ADDR x, GM_ADDR y) {
+  too_large<TPosition::A2, 32, 40, kFixed>(x, y);
+}
+template <bool kFixed>
+void l0b_too_small(GM_ADDR x, GM_ADDR y) {
+  too_large<TPosition::B2, 32, 33, kFixed>(x, y);
+}
+template <bool kFixed>
+void l0c_too_small(GM_ADDR x, GM_ADDR y) {
+  too_large<TPosition::CO1, 64, 65, kFixed>(x, y);
+}
 
 template <bool kFixed>
 void half_of_b_loaded(GM_ADDR x, GM_ADDR z) {  // k = 32, and one fractal of two in L0B
@@ -261,7 +274,8 @@ void n_is_no_multiple_of_16(GM_ADDR x, GM_ADDR z) {
 }
 template <bool kFixed>
 void too_many_rows(GM_ADDR x, GM_ADDR) {
-  WRONG DataCopyPad(ub(0), gm(x, 0, 2 * kN), DataCopyExtParams(kFixed ? 4 : 4096, 32, 0, 0, 0), DataCopyPadExtParams<float>());
+  WRONG DataCopyPad(ub(0), gm(x, 0, 2 * kN), DataCopyExtParams(kFixed ? 4 : 4096, 32, 0, 0, 0),
+                    DataCopyPadExtParams<float>());
 }
 template <bool kFixed>
 void integers_that_are_greater(GM_ADDR, GM_ADDR) {  // int32_t can only be compared for being equal

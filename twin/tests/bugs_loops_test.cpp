@@ -67,7 +67,10 @@ void barrier_of_another_pipe(GM_ADDR x, GM_ADDR y) {
   for (int i = 0; i < 2; ++i) {
     if (i > 0) order<HardEvent::V_MTE2>(6), order<HardEvent::MTE3_V>(6);
     OTHER DataCopy(in, gm(x, i * kN), kN);
-    if (kFixed) order<HardEvent::MTE2_V>(6); else PipeBarrier<PIPE_MTE2>();
+    if (kFixed)
+      order<HardEvent::MTE2_V>(6);
+    else
+      PipeBarrier<PIPE_MTE2>();
     WRONG Muls(out, in, 2.0f, kN);
     order<HardEvent::V_MTE3>(6);
     DataCopy(gm(y, i * kN), out, kN);
@@ -86,9 +89,11 @@ void filled_under_the_load(GM_ADDR x, GM_ADDR y) {  // zeros for the tail, and t
 }
 template <bool kFixed>
 void last_tile_whole(GM_ADDR x, GM_ADDR y) {  // 100 floats a core, stored as 104 where no core follows and before the next
-  DataCopyPad(ub(0), gm(x, GetBlockIdx() * 100, 100), DataCopyExtParams(1, 400, 0, 0, 0), DataCopyPadExtParams<float>(true, 0, 4, 0.0f));
+  DataCopyPad(ub(0), gm(x, GetBlockIdx() * 100, 100), DataCopyExtParams(1, 400, 0, 0, 0),
+              DataCopyPadExtParams<float>(true, 0, 4, 0.0f));
   order<HardEvent::MTE2_MTE3>();
-  OTHER WRONG DataCopyPad(gm(y, GetBlockIdx() * 100, kFixed ? 100 : 104), ub(0), DataCopyExtParams(1, kFixed ? 400 : 416, 0, 0, 0));
+  OTHER WRONG DataCopyPad(gm(y, GetBlockIdx() * 100, kFixed ? 100 : 104), ub(0),
+                          DataCopyExtParams(1, kFixed ? 400 : 416, 0, 0, 0));
 }
 template <bool kFixed>
 void maximum_over_the_padding(GM_ADDR x, GM_ADDR) {  // nothing defines lanes 50 to 55
@@ -204,7 +209,8 @@ void stored_from_the_queue_of_loads(GM_ADDR x, GM_ADDR y) {  // FreeTensor of VE
 }
 
 template <bool kFixed>
-void given_back_without_the_queue(GM_ADDR, GM_ADDR y) {  // flags by hand; FreeTensor and AllocTensor keep V from the store's tile
+void given_back_without_the_queue(GM_ADDR,
+                                  GM_ADDR y) {  // flags by hand; FreeTensor and AllocTensor keep V from the store's tile
   TPipe pipe;
   TQue<TPosition::VECOUT, 1> out;
   pipe.InitBuffer(out, 1, kN * 4);
