@@ -92,7 +92,7 @@ TESSERA_INLINE void scores_of_head(const std::byte* q, std::ptrdiff_t q_stride, 
                                    int dqk, float* s) {
   constexpr std::ptrdiff_t s_stride = kShort ? kSumStride : kDecodeTile;
   if constexpr (kDim != 0) dqk = kDim, q_stride = kDim * T::kQueryBytes;
-  // Keys at a time. From DRAM few: rows are then read nearly in the order of memory (one row a head: 2 to 4 hundredths of the roof).
+  // Keys at a time. From DRAM few: rows are then read nearly in the order of memory, 2 to 4 points with one row a head.
   constexpr int kKeys = kShort || R == 3 || kAsk == Ask::twice ? 4 : kAccumulators / R;
   alignas(64) float groups[R][kShort ? 1 : kFold / 4 * kWidth];
   constexpr int kStepBytes = T::kStep * T::kBytes;
