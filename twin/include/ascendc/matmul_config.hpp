@@ -4,6 +4,8 @@
 // only saves scalar work or overlaps more is accepted.
 #pragma once
 
+#include <type_traits>
+
 #include "ascendc/fixpipe.hpp"
 #include "kernel_tiling/kernel_tiling.h"
 #include "twin/calls_matmul.hpp"
@@ -283,6 +285,11 @@ struct DataCopyOutParams {
   bool enUnitFlag = false;
   std::uint64_t quantScalar = 0, cbufWorkspaceAddr = 0;
 };
+namespace detail {
+// Whether a function is one: by type, because under UBSan GCC does not take a comparison with null for a constant.
+template <class F, F kFunction>
+inline constexpr bool kGiven = !std::is_same_v<std::integral_constant<F, kFunction>, std::integral_constant<F, nullptr>>;
+}  // namespace detail
 // One base block of A, of B, or of C, copied by functions of the kernel's own.
 template <void (*DataCopyOut)(const __gm__ void* gm, const LocalTensor<std::int8_t>& co1Local, const void* params,
                               const std::uint64_t tilingPtr, const std::uint64_t dataPtr) = nullptr,
@@ -291,10 +298,10 @@ template <void (*DataCopyOut)(const __gm__ void* gm, const LocalTensor<std::int8
           void (*CopyB1)(const LocalTensor<std::int8_t>& bMatrix, const __gm__ void* gm, int row, int col, int useK,
                          int useN, const std::uint64_t tilingPtr, const std::uint64_t dataPtr) = nullptr>
 struct MatmulCallBackFunc {
-  static constexpr bool kCopiesOut = DataCopyOut != nullptr;
+  static constexpr bool kCopiesOut = detail::kGiven<decltype(DataCopyOut), DataCopyOut>;
   template <bool kLeft>
   static constexpr ::twin::MatmulLoad load() {
-    if constexpr (kLeft ? CopyA1 != nullptr : CopyB1 != nullptr) {
+    if constexpr (kLeft ? detail::kGiven<decltype(CopyA1), CopyA1> : detail::kGiven<decltype(CopyB1), CopyB1>) {
       return [](const ::twin::View& to, const void* gm, int row, int column, int rows, int columns, std::uint64_t tiling,
                 std::uint64_t data) {
         const LocalTensor<std::int8_t> tensor(to, kLeft ? TPosition::A1 : TPosition::B1);
