@@ -25,12 +25,15 @@ Reports& reports() {
   return *all;
 }
 
+/// False where a file was asked for and cannot be written.
 template <class Text>
-void write_report(const std::string& path, Text&& text) {
-  if (path.empty()) return;
+bool write_report(const std::string& path, Text&& text) {
+  if (path.empty()) return true;
   std::ofstream file(path);
   file << text();
-  if (!file.flush()) std::fprintf(stderr, "twin: cannot write %s\n", path.c_str());
+  if (file.flush()) return true;
+  std::fprintf(stderr, "twin: cannot write %s\n", path.c_str());
+  return false;
 }
 
 // The program ends: print what was found, write the files asked for, and fail if there was anything.
@@ -42,12 +45,12 @@ void at_exit(int status, void*) {
     std::fputs("twin: timing-only: no floating-point value was computed, so no result means anything\n", stderr);
   for (const Finding& f : list) std::fputs(to_text(f).c_str(), stderr);
   if (!list.empty()) std::fprintf(stderr, "twin: %zu finding%s\n", list.size(), list.size() == 1 ? "" : "s");
-  write_report(s.json,
-               [&] { return "{\"findings\": " + to_json(list) + ", \"timing\": " + to_json(last_timing()) + "}\n"; });
-  write_report(s.trace, last_chrome_trace);
-  write_report(s.html, last_html_report);
+  bool written = write_report(
+      s.json, [&] { return "{\"findings\": " + to_json(list) + ", \"timing\": " + to_json(last_timing()) + "}\n"; });
+  written &= write_report(s.trace, last_chrome_trace);
+  written &= write_report(s.html, last_html_report);
   std::fflush(nullptr);
-  if (!list.empty() && status == 0) _exit(1);
+  if ((!list.empty() || !written) && status == 0) _exit(1);
 }
 
 bool is_kind(const std::string& word) {
