@@ -77,6 +77,7 @@ std::vector<std::string> Unit::own_library_names() const {
                                                  "AdjustSoftMaxRes",
                                                  "BroadCast",
                                                  "Arange",
+                                                 "Coord",
                                                  "CoreType",
                                                  "TransData",
                                                  "Stride",
@@ -97,6 +98,7 @@ std::vector<std::string> Unit::own_library_names() const {
                                                  "SoftmaxFlashV3",
                                                  "SoftmaxGrad",
                                                  "SoftmaxGradFront",
+                                                 "TensorTrait",
                                                  "TopK",
                                                  "WelfordFinalize",
                                                  "WelfordUpdate"};

@@ -122,6 +122,124 @@ TEST(LibraryTiling, TemporariesHoldARowAtLeastAndAllAtMost) {
     check("softmax");
   }
 }
+using Sizes = void (*)(const ge::Shape&, std::uint32_t, bool, std::uint32_t&, std::uint32_t&);
+using Factors = void (*)(std::uint32_t, std::uint32_t&, std::uint32_t&);
+struct Elementwise {
+  const char* name;
+  Sizes sizes;
+  Factors factors;
+};
+#define BOTH(name) \
+  { #name, Get##name##MaxMinTmpSize, Get##name##TmpBufferFactorSize }
+const Elementwise kElementwise[] = {BOTH(Acos),
+                                    BOTH(Acosh),
+                                    BOTH(Asin),
+                                    BOTH(Asinh),
+                                    BOTH(Atan),
+                                    BOTH(Atanh),
+                                    BOTH(Ceil),
+                                    BOTH(Clamp),
+                                    BOTH(Cos),
+                                    BOTH(Cosh),
+                                    BOTH(Digamma),
+                                    BOTH(Erf),
+                                    BOTH(Erfc),
+                                    BOTH(Floor),
+                                    BOTH(Fmod),
+                                    BOTH(Frac),
+                                    BOTH(GeGLU),
+                                    BOTH(Lgamma),
+                                    BOTH(Log),
+                                    BOTH(Log10),
+                                    BOTH(Log2),
+                                    BOTH(Sign),
+                                    BOTH(Sin),
+                                    BOTH(Sinh),
+                                    BOTH(Tan),
+                                    BOTH(Tanh),
+                                    BOTH(Trunc),
+                                    BOTH(Xor),
+                                    {"ReGlu", GetReGluMaxMinTmpSize, nullptr},
+                                    {"Sigmoid", GetSigmoidMaxMinTmpSize, nullptr},
+                                    {"Silu", GetSiluTmpSize, nullptr},
+                                    {"Swish", GetSwishTmpSize, nullptr},
+                                    {"Exp", nullptr, GetExpTmpBufferFactorSize},
+                                    {"Mean", nullptr, GetMeanTmpBufferFactorSize},
+                                    {"SwiGLU", nullptr, GetSwiGLUTmpBufferFactorSize}};
+#undef BOTH
+TEST(LibraryTiling, ElementwiseTemporariesAreWhatTheFactorsSay) {
+  for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 32u}) {
+    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{31}, std::int64_t{1024}, std::int64_t{5001}}) {
+      std::uint32_t want = 0, unused = 0;
+      GetTanhMaxMinTmpSize(ge::Shape({n}), bytes, false, want, unused);
+      for (const Elementwise& f : kElementwise) {
+        std::uint32_t most = 0, least = 0, live = 0, extra = 0;
+        if (f.sizes) {
+          f.sizes(ge::Shape({n}), bytes, false, most, least);
+          EXPECT_EQ(least, 256u) << f.name;
+          EXPECT_EQ(most, std::max<std::uint32_t>(256, (static_cast<std::uint32_t>(n) * 16 + 31) / 32 * 32)) << f.name;
+        }
+        if (f.factors) {
+          f.factors(bytes, live, extra);
+          EXPECT_GT(live, 0u) << f.name;
+          EXPECT_LE(want, live * n * bytes + extra) << f.name << " " << n << " of " << bytes;
+        }
+      }
+    }
+  }
+  std::uint32_t live = 1, extra = 0;
+  GetTanhTmpBufferFactorSize(0, live, extra);
+  EXPECT_EQ(live, 0u);
+}
+TEST(LibraryTiling, TemporariesWithParametersOfTheirOwn) {
+  const platform_ascendc::PlatformAscendC platform;
+  const ge::Shape matrix({16, 64}), one({1});
+  std::uint32_t most = 0, least = 0, live = 0, extra = 0;
+  const auto check = [&](const char* what, std::uint32_t want_most, std::uint32_t want_least) {
+    EXPECT_EQ(most, want_most) << what;
+    EXPECT_EQ(least, want_least) << what;
+    most = least = 0;
+  };
+  constexpr std::uint32_t kAll = 16 * 64 * 16, kRow = 64 * 16;
+  EXPECT_TRUE(GetExpMaxMinTmpSize(matrix, 4, false, most, least)), check("Exp", kAll, 256);
+  EXPECT_FALSE(GetExpMaxMinTmpSize(ge::Shape(), 4, false, most, least)), check("Exp of nothing", 256, 256);
+  GetGeluMaxMinTmpSize(matrix, 2, most, least), check("Gelu", kAll, 256);
+  most = GetGeluMaxTmpSize(matrix, 2), least = GetGeluMinTmpSize(matrix, 2), check("Gelu, each", kAll, 256);
+  GetSwiGLUMaxMinTmpSize(matrix, 2, most, least, false), check("SwiGLU", kAll, 256);
+  GetRoundMaxMinTmpSize(platform, matrix, 2, false, most, least), check("Round", kAll, 256);
+  GetPowerMaxMinTmpSize(matrix, one, false, 2, false, most, least), check("Power of a tensor", kAll, 256);
+  GetPowerMaxMinTmpSize(one, matrix, true, 4, false, most, least), check("Power of a number", kAll, 256);
+  GetSumMaxMinTmpSize(64, 2, false, most, least), check("Sum", kRow, kRow);
+  GetMeanMaxMinTmpSize(64, 2, 4, false, most, least), check("Mean", kRow, kRow);
+  GetCumSumMaxMinTmpSize(matrix, 2, true, false, most, least), check("CumSum", kAll, kRow);
+  for (const auto reduce :
+       {GetReduceAllMaxMinTmpSize, GetReduceAnyMaxMinTmpSize, GetReduceMaxMaxMinTmpSize, GetReduceMeanMaxMinTmpSize,
+        GetReduceMinMaxMinTmpSize, GetReduceProdMaxMinTmpSize, GetReduceSumMaxMinTmpSize})
+    reduce(matrix, ge::DT_FLOAT, ReducePattern::RA, true, false, most, least), check("Reduce", kAll, kRow);
+  GetBroadCastMaxMinTmpSize(platform, ge::Shape({1, 64}), matrix, 2, false, most, least), check("BroadCast", kAll, kRow);
+  GetRoundTmpBufferFactorSize(platform, 2, live, extra);
+  EXPECT_EQ(live, 8u);
+  GetPowerTmpBufferFactorSize(true, false, true, 4, live, extra);
+  EXPECT_EQ(live, 4u);
+  EXPECT_EQ(extra, 256u);
+  EXPECT_EQ(GetSortTmpSize(platform, 128, 4), 1024u);
+  EXPECT_EQ(GetConcatTmpSize(platform, 130, 2), 1056u);
+}
+TEST(LibraryTiling, TransDataNamesWhatItCannotConvert) {
+  const platform_ascendc::PlatformAscendC platform;
+  const ge::Shape plain({1, 20, 1, 3, 5}), blocks({1, 1, 2, 3, 5, 16});
+  std::uint32_t most = 0, least = 0;
+  const auto ask = [&](DataFormat from, DataFormat to, const ge::Shape& src, const ge::Shape& dst) {
+    return GetTransDataMaxMinTmpSize(platform, src, dst, ge::DT_FLOAT16, TransDataConfig{from, to}, most, least);
+  };
+  EXPECT_TRUE(ask(DataFormat::NCDHW, DataFormat::NDC1HWC0, plain, blocks));
+  EXPECT_EQ(most, 480u * 16);
+  EXPECT_TRUE(ask(DataFormat::NDC1HWC0, DataFormat::NCDHW, blocks, plain));
+  EXPECT_TRUE(ask(DataFormat::NCDHW, DataFormat::FRACTAL_Z_3D, plain, blocks));
+  EXPECT_FALSE(ask(DataFormat::NCDHW, DataFormat::NCDHW, plain, plain));
+  EXPECT_FALSE(ask(DataFormat::ND, DataFormat::NZ, plain, blocks));
+  EXPECT_FALSE(ask(DataFormat::NCDHW, DataFormat::NDC1HWC0, plain, ge::Shape()));
+}
 TEST(LibraryTiling, TopKRefusesWhatItCannotSort) {
   const platform_ascendc::PlatformAscendC platform;
   std::uint32_t most = 0, least = 0;

@@ -41,6 +41,10 @@ refuses 'ConfusionTranspose(LocalTensor<int8_t>(), LocalTensor<int8_t>(), Transp
 refuses 'GetWorkSpace(a);' 'AscendC::GetWorkSpace does not exist on the 910B: GetUserWorkspace and GetSysWorkSpacePtr'
 refuses 'SetAippFunctions(GlobalTensor<uint8_t>(), AippInputFormat::RGB888_U8, AippParams<uint8_t>());' 'int8_t and half come out on the 910B'
 refuses 'MrgSort4(a, b);' 'AscendC::MrgSort4 does not exist on the 910B'
+refuses 'SetHcclContext<0>(x);' 'AscendC::SetHcclContext is not covered by the twin yet'
+refuses 'MakeTensorTrait<float, TPosition::VECIN>(MakeLayout(MakeShape(8), MakeStride(1)));' 'AscendC::MakeTensorTrait is not covered by the twin yet'
+refuses 'GlobalTensor<TensorTrait<half>> trait; trait.SetGlobalBuffer(nullptr, 16);' 'AscendC::TensorTrait is not covered by the twin yet'
+refuses 'REGISTER_NONE_TILING; GET_TILING_DATA(t, x); (void)t;' 'GET_TILING_DATA after REGISTER_NONE_TILING'
 refuses 'And(a, a, b, 64);' 'And does not take these element types on the 910B'
 
 # Products of int4b_t: A is not transposed, C is int32_t or half.
@@ -76,6 +80,26 @@ names=$(grep -rhoP '#ifndef TWIN_OWN_\K\w+' "$(dirname "$0")/../include/ascendc"
   echo '}'
 } > "$dir/own.asc"
 "$twincc" --device-check=off -c "$dir/own.asc" -o "$dir/own.o" || { echo "a class of a kernel's own met the library"; exit 1; }
+
+# A kernel's own functions by names of the list and of layouts; tiling data without a registered struct.
+cat > "$dir/functions.asc" <<'KERNEL'
+#include "kernel_operator.h"
+using namespace AscendC;
+__aicore__ inline int MakeTensorTrait(int rows) { return rows; }
+__aicore__ inline void SetHcclContext(GM_ADDR context) { (void)context; }
+__aicore__ inline int MakeCoord(int row, int column) { return row + column; }
+__aicore__ inline int Crd2Idx(int row, int column) { return row * column; }
+struct Rows { uint32_t rows; };
+extern "C" __global__ __aicore__ void functions(GM_ADDR x, GM_ADDR tiling) {
+  REGISTER_NONE_TILING;
+  GET_TILING_DATA_WITH_STRUCT(Rows, data, tiling);
+  SetHcclContext(x);
+  int row = MakeTensorTrait(static_cast<int>(data.rows));
+  row += MakeCoord(row, 2) + Crd2Idx(row, 3);
+  (void)row;
+}
+KERNEL
+"$twincc" --device-check=off -c "$dir/functions.asc" -o "$dir/functions.o" || { echo "a kernel's own functions met the library"; exit 1; }
 
 # The vendor's headers of single functions and parts: each one is there, and brings what its name says.
 include=$(dirname "$0")/../include

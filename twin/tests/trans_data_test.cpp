@@ -113,5 +113,26 @@ TEST(Layout, KeepsShapeAndStride) {
   const Layout<Shape<int, int>, Stride<int, int>> both(shape, MakeStride(4, 1));
   EXPECT_EQ(AscendC::Std::get<0>(both.GetShape()), 3);
 }
+TEST(Std, ChangesTypes) {
+  namespace S = AscendC::Std;
+  static_assert(S::is_same_v<S::add_const_t<int>, const int> && S::is_same_v<S::add_const<int>::type, const int>);
+  static_assert(S::is_same_v<S::remove_const_t<const int>, int> && S::is_same_v<S::remove_const<const int>::type, int>);
+  static_assert(S::is_same_v<S::remove_pointer_t<half*>, half> && S::is_same_v<S::remove_pointer<half*>::type, half>);
+  static_assert(S::is_same_v<S::remove_cvref_t<const half&>, half>);
+  static_assert(S::is_convertible_v<int, float> && !S::is_convertible_v<int*, float> &&
+                S::is_convertible<int, float>::value);
+}
+TEST(Layout, FindsElements) {  // numbers: the page of Crd2Idx
+  constexpr auto layout = MakeLayout(MakeShape(3, 4, 5), MakeStride(20, 5, 1));
+  static_assert(Crd2Idx(MakeCoord(1, 2, 3), layout) == 33);
+  const Coord<std::size_t, std::size_t> coord = MakeCoord(std::size_t{11}, std::size_t{12});
+  const auto shape = MakeShape(MakeShape(2, 4), MakeShape(3, 5));
+  const auto stride = MakeStride(MakeStride(3, 6), MakeStride(1, 24));
+  EXPECT_EQ(Crd2Idx(coord, shape, stride), 129u);
+  EXPECT_EQ(Crd2Idx(11, MakeLayout(shape, stride)), 10u);
+  EXPECT_EQ(Crd2Idx(MakeCoord(11), MakeShape(shape), MakeStride(stride)), 10u);
+  using Two = AscendC::Std::integral_constant<std::size_t, 2>;
+  EXPECT_EQ(Crd2Idx(MakeCoord(Two(), 1), MakeShape(4, Two()), MakeStride(Two(), 1)), 5u);
+}
 
 }  // namespace

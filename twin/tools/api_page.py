@@ -68,6 +68,14 @@ def page():
     for label, header in (("Host (`acl/acl.h`)", "acl/acl.h"),):
         names = sorted(set(re.findall(r"\b(acl\w+)\(", (INCLUDE / header).read_text())))
         out += ["", f"## {label}", "", ", ".join(f"`{n}`" for n in names)]
+    host = set()
+    for header in sorted((INCLUDE / "tiling").glob("*_tiling.hpp")):
+        text = header.read_text()
+        host |= set(re.findall(r"^inline (?:void|bool|std::uint32_t) (Get\w+|\w+TilingFunc)\(", text, re.M)) | set(re.findall(r"^TWIN_HOST_SIZES\((\w+)\)", text, re.M))
+        host |= {f"Get{n}MaxMinTmpSize" for n in re.findall(r"^TWIN_HOST_(?:BOTH|REDUCE)\((\w+)\)", text, re.M)}
+        host |= {f"Get{n}TmpBufferFactorSize" for n in re.findall(r"^TWIN_HOST_(?:BOTH|FACTORS)\((\w+)\)", text, re.M)}
+    out += ["", "## Host: tiling of the library (`tiling/tiling_api.h`)", "", "The sizes of temporaries are the twin's own.", "",
+            ", ".join(f"`{n}`" for n in sorted(host)), "", "`matmul_tiling::MatmulApiTiling` and its kin: [Matmul](twin_matmul.md)."]
     lists = (INCLUDE / "ascendc/missing.inc").read_text()
     missing = re.findall(r"^TWIN_MISSING(?:_CLASS)?\((\w+)\)", lists, re.M)
     elsewhere = re.findall(r"^TWIN_ELSEWHERE(?:_CLASS)?\((\w+)\)", lists, re.M)

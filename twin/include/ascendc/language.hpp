@@ -23,6 +23,8 @@ struct Conditional {
 
 // The device's part of the standard library has a namespace of its own.
 namespace Std {
+using std::add_const;
+using std::add_const_t;
 using std::conditional;
 using std::conditional_t;
 using std::decay;
@@ -37,6 +39,7 @@ using std::integer_sequence;
 using std::integral_constant;
 using std::is_base_of;
 using std::is_convertible;
+using std::is_convertible_v;
 using std::is_floating_point;
 using std::is_integral;
 using std::is_same;
@@ -45,14 +48,20 @@ using std::is_void;
 using std::make_index_sequence;
 using std::make_tuple;
 using std::move;
+using std::remove_const;
+using std::remove_const_t;
 using std::remove_cv;
 using std::remove_cv_t;
+using std::remove_pointer;
+using std::remove_pointer_t;
 using std::remove_reference;
 using std::remove_reference_t;
 using std::true_type;
 using std::tuple;
 using std::tuple_element;
 using std::tuple_size;
+template <class T>
+using remove_cvref_t = std::remove_cv_t<std::remove_reference_t<T>>;
 template <class T, class U>
 TWIN_API constexpr T max(const T a, const U b) {
   return a > b ? a : static_cast<T>(b);

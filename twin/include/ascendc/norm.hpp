@@ -5,6 +5,7 @@
 // AscendC` would make every use ambiguous. twincc says so.
 #pragma once
 
+#include "ascendc/formats.hpp"
 #include "ascendc/matrices.hpp"
 #include "kernel_tiling/kernel_tiling.h"
 #include "twin/calls_norm.hpp"
@@ -20,7 +21,6 @@ inline constexpr LayerNormConfig LNCFG_NOGAMMA = {false, true, false};
 struct LayerNormPara {
   std::uint32_t aLength = 0, rLength = 0, rLengthWithPadding = 0;
 };
-enum class ReducePattern : std::uint8_t { AR = 0, RA = 1 };
 struct NormalizeConfig {
   ReducePattern reducePattern = ReducePattern::AR;
   std::int32_t aLength = -1;

@@ -2,11 +2,11 @@
 // LayerNormGrad, LayerNormGradBeta, WelfordUpdate and WelfordFinalize of the library. TWIN_OWN_<name>: as in norm.hpp.
 #pragma once
 
+#include "ascendc/formats.hpp"
 #include "ascendc/norm.hpp"
 
 namespace AscendC {
 
-enum class DataFormat : std::uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC, NCDHW, NDC1HWC0, FRACTAL_Z_3D };
 struct LayerNormGradShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };

@@ -15,6 +15,7 @@ using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kern
 
 #define REGISTER_TILING_DEFAULT(Struct) using TwinTilingData [[maybe_unused]] = Struct
 #define REGISTER_TILING_FOR_TILINGKEY(condition, Struct)
+#define REGISTER_NONE_TILING using TwinTilingData [[maybe_unused]] = ::twin::NoneRegistered
 #define GET_TILING_DATA(name, address)                                 \
   typename decltype(::twin::tiling_type<TwinTilingData>())::Type name; \
   ::twin::copy_tiling(&name, address, sizeof name)

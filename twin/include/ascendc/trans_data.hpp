@@ -3,6 +3,7 @@
 // in norm.hpp.
 #pragma once
 
+#include "ascendc/formats.hpp"
 #include "ascendc/language.hpp"
 #include "ascendc/library.hpp"
 #include "ascendc/norm_grad.hpp"
@@ -37,6 +38,10 @@ using Stride = std::tuple<T...>;
 template <class ShapeType, class StrideType>
 using Layout = detail::LayoutOf<ShapeType, StrideType>;
 #endif
+#ifndef TWIN_OWN_Coord
+template <class... T>
+using Coord = std::tuple<T...>;
+#endif
 template <class... T>
 TWIN_API constexpr std::tuple<T...> MakeShape(const T&... sizes) {
   return std::tuple<T...>(sizes...);
@@ -49,10 +54,64 @@ template <class ShapeType, class StrideType>
 TWIN_API constexpr auto MakeLayout(const ShapeType& shape, const StrideType& stride) {
   return detail::LayoutOf<ShapeType, StrideType>(shape, stride);
 }
+template <class... T>
+TWIN_API constexpr auto MakeCoord(const T&... axes) {
+  return std::tuple<T...>(axes...);
+}
 
-struct TransDataConfig {
-  DataFormat srcFormat, dstFormat;
-};
+namespace detail {
+template <class T>
+inline constexpr bool kIsTuple = false;
+template <class... T>
+inline constexpr bool kIsTuple<std::tuple<T...>> = true;
+template <class S>
+constexpr std::size_t elements_of(const S& shape) {
+  if constexpr (kIsTuple<S>) {
+    return std::apply([](const auto&... axis) { return (elements_of(axis) * ... * std::size_t{1}); }, shape);
+  } else {
+    return static_cast<std::size_t>(shape);
+  }
+}
+template <class C, class S, class D>
+constexpr std::size_t index_of(const C& coord, const S& shape, const D& stride);
+template <class C, class S, class D, std::size_t... k>
+constexpr std::size_t index_of(const C& coord, const S& shape, const D& stride, std::index_sequence<k...>) {
+  constexpr std::size_t kAxes = sizeof...(k);
+  static_assert(std::tuple_size<D>::value == kAxes, "Crd2Idx: the shape and the stride have the same axes");
+  if constexpr (kIsTuple<C>) {
+    static_assert(std::tuple_size<C>::value == kAxes, "Crd2Idx: the coordinate and the shape have the same axes");
+    return (index_of(std::get<k>(coord), std::get<k>(shape), std::get<k>(stride)) + ... + std::size_t{0});
+  } else {  // one number for several axes: the first one runs fastest, the last one has no end
+    std::size_t rest = static_cast<std::size_t>(coord), index = 0;
+    const auto take = [&rest](std::size_t size, bool last) {
+      const std::size_t here = last ? rest : rest % size;
+      rest = last ? 0 : rest / size;
+      return here;
+    };
+    ((index += index_of(take(elements_of(std::get<k>(shape)), k + 1 == kAxes), std::get<k>(shape), std::get<k>(stride))),
+     ...);
+    return index;
+  }
+}
+template <class C, class S, class D>
+constexpr std::size_t index_of(const C& coord, const S& shape, const D& stride) {
+  if constexpr (kIsTuple<S>) {
+    return index_of(coord, shape, stride, std::make_index_sequence<std::tuple_size<S>::value>());
+  } else {
+    return static_cast<std::size_t>(coord) * static_cast<std::size_t>(stride);
+  }
+}
+}  // namespace detail
+// Where the element of a coordinate lies. One number may stand for several axes.
+template <class CoordType, class ShapeType, class StrideType>
+TWIN_API constexpr auto Crd2Idx(const CoordType& coord, const ShapeType& shape, const StrideType& stride) {
+  return detail::index_of(coord, shape, stride);
+}
+template <class CoordType, class ShapeType, class StrideType>
+TWIN_API constexpr auto Crd2Idx(const CoordType& coord, const detail::LayoutOf<ShapeType, StrideType>& layout) {
+  return detail::index_of(coord, layout.GetShape(), layout.GetStride());
+}
+
 template <class U, class S>
 struct TransDataParams {
   U srcLayout;

@@ -4,6 +4,7 @@
 
 #include "tiling/hccl_tiling.hpp"
 #include "tiling/library_tiling.hpp"
+#include "tiling/math_tiling.hpp"
 #include "tiling/matmul_tiling.hpp"
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling/quant_tiling.hpp"

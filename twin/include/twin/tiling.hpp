@@ -35,10 +35,13 @@ struct TilingTag {
 #endif
 };
 
-// A kernel's own struct, or the registered one.
+// A kernel's own struct, or the registered one, or none (REGISTER_NONE_TILING).
 struct Registered {};
+struct NoneRegistered {};
 template <class T, class Tag = TilingTag<T>>
 constexpr auto tiling_type() {
+  static_assert(!std::is_same<T, NoneRegistered>::value,
+                "GET_TILING_DATA after REGISTER_NONE_TILING: GET_TILING_DATA_WITH_STRUCT names the struct");
   if constexpr (std::is_same<T, Registered>::value) {
     return no_tiling_struct_is_registered(Tag{});
   } else {
