@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel's type in the engine's words, and its parameters as host code has them.
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "lexer.hpp"
@@ -8,11 +9,18 @@
 
 namespace twincc {
 
+namespace {
+constexpr std::pair<const char*, const char*> kTypes[] = {
+    {"KERNEL_TYPE_AIV_ONLY", "AivOnly"},     {"KERNEL_TYPE_AIC_ONLY", "AicOnly"},
+    {"KERNEL_TYPE_MIX_AIV_1_0", "MixAiv10"}, {"KERNEL_TYPE_MIX_AIC_1_0", "MixAic10"},
+    {"KERNEL_TYPE_MIX_AIC_1_1", "MixAic11"}, {"KERNEL_TYPE_MIX_AIC_1_2", "MixAic12"}};
+}
+
+bool is_kernel_type(const std::string& word) {
+  return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& type) { return word == type.first; });
+}
+
 std::string engine_type(const std::string& type, bool uses_cube, bool uses_vector) {
-  static constexpr std::pair<const char*, const char*> kTypes[] = {
-      {"KERNEL_TYPE_AIV_ONLY", "AivOnly"},     {"KERNEL_TYPE_AIC_ONLY", "AicOnly"},
-      {"KERNEL_TYPE_MIX_AIV_1_0", "MixAiv10"}, {"KERNEL_TYPE_MIX_AIC_1_0", "MixAic10"},
-      {"KERNEL_TYPE_MIX_AIC_1_1", "MixAic11"}, {"KERNEL_TYPE_MIX_AIC_1_2", "MixAic12"}};
   for (const auto& [written, engine] : kTypes) {
     if (type == written) return engine;
   }

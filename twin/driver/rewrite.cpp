@@ -13,7 +13,7 @@ namespace {
 
 class Rewriter : private Words {
  public:
-  explicit Rewriter(const std::string& source) : Words(source) {}
+  Rewriter(const std::string& source, const std::set<std::string>& typing) : Words(source), typing_(typing) {}
 
   Source run() {
     survey(*this, &out_);
@@ -26,6 +26,7 @@ class Rewriter : private Words {
       spelling(i);
       device_function(i);
     }
+    types_outside();
     std::string text;
     std::size_t copied = 0;
     std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
@@ -154,16 +155,61 @@ class Rewriter : private Words {
       if (close == 0 || !is(close - 1, "}") || tokens_[close - 1].directive != k.in_macro)
         return fail(global, "kernel " + k.name + " has no end");
       k.defined = true;
-      by_key_.clear();
-      for (std::size_t p = end; p < close; ++p) {
-        if (is(p, "KERNEL_TASK_TYPE_DEFAULT") && is(p + 1, "(")) k.type = one_line(text(p + 2));
-        if (is(p, "KERNEL_TASK_TYPE") && is(p + 1, "(") && is(p + 3, ","))
-          by_key_.emplace_back(one_line(text(p + 2)), one_line(text(p + 4)));
-      }
+      types(k, end, close);
       if (in_namespace()) edits_.push_back({tokens_[close - 1].end, tokens_[close - 1].end, registration(k)});
     }
     out_.own_names.push_back(k.name);
     out_.kernels.push_back(std::move(k));
+  }
+  // What the body says by KERNEL_TASK_TYPE…, where its words alone tell.
+  void types(Kernel& k, std::size_t from, std::size_t end) {
+    const std::string of_qualifiers = k.type;
+    std::string type;
+    int conditions = 0;
+    by_key_.clear();
+    for (std::size_t p = from; p < end; ++p) {
+      if (!k.in_macro) conditions += condition(p);
+      k.unclear_type |= typing_.count(text(p)) != 0;
+      const bool keyed = is(p, "KERNEL_TASK_TYPE");
+      if ((!keyed && !is(p, "KERNEL_TASK_TYPE_DEFAULT")) || !is(p + 1, "(")) continue;
+      k.unclear_type |= conditions != 0 || tokens_[p].directive != k.in_macro || !plain_type(p);
+      if (keyed) {
+        by_key_.emplace_back(one_line(text(p + 2)), one_line(text(p + 4)));
+      } else {
+        k.unclear_type |= !type.empty() && type != text(p + 2);
+        k.type = type = text(p + 2);
+      }
+    }
+    bodies_.emplace_back(from, end);
+    if (!k.unclear_type) return;
+    k.type = of_qualifiers;
+    out_.unclear_types = true;
+  }
+  // 1 where an #if begins, -1 where it ends.
+  int condition(std::size_t i) const {
+    if (!is(i, "#") || !tokens_[i].directive) return 0;
+    return is(i + 1, "if") || is(i + 1, "ifdef") || is(i + 1, "ifndef") ? 1 : is(i + 1, "endif") ? -1 : 0;
+  }
+  // KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_X) or KERNEL_TASK_TYPE(key, KERNEL_TYPE_X) word for word.
+  bool plain_type(std::size_t i) const {
+    const std::size_t at = i + (is(i, "KERNEL_TASK_TYPE") ? 4 : 2);
+    return is_kernel_type(text(at)) && is(at + 1, ")") && (at == i + 2 || is(i + 3, ","));
+  }
+  // A type that a function gives which is no kernel counts for kernels without one, if there are such.
+  void types_outside() {
+    std::vector<bool> open;  // #if, true but for a header's guard
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (tokens_[i].directive) {
+        const int c = condition(i);
+        if (c > 0) open.push_back(!is(i + 1, "ifndef") || !is(i + 4, "define") || text(i + 2) != text(i + 5));
+        if (c < 0 && !open.empty()) open.pop_back();
+        continue;
+      }
+      if (!is(i, "KERNEL_TASK_TYPE_DEFAULT") || !is(i + 1, "(")) continue;
+      const bool inside = std::any_of(bodies_.begin(), bodies_.end(), [i](auto& b) { return b.first <= i && i < b.second; });
+      const bool chosen = std::find(open.begin(), open.end(), true) != open.end();
+      out_.unclear_types |= !inside && (chosen || !plain_type(i));
+    }
   }
   void parameters(Kernel& k, std::size_t from, std::size_t end) {
     int depth = 0;
@@ -207,12 +253,19 @@ class Rewriter : private Words {
   std::string registration(const Kernel& k) const {
     const auto type = [](const std::string& t) { return t.empty() ? "TWIN_UNIT_TYPE" : engine_type(t, false, true); };
     std::string s = " ";
+    if (k.unclear_type) {
+      s += "TWIN_TYPES_OF(" + k.name + ", " + type(k.type) + ")";
+      return s + launch_function(k);
+    }
     for (const auto& [key, t] : by_key_) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(t) + ", " + key + ") ";
     if (!k.type.empty() || by_key_.empty()) s += "TWIN_KERNEL_TYPE(" + k.name + ", " + type(k.type) + ", -1)";
-    if (k.is_template) return s;
+    return s + launch_function(k);
+  }
+  static std::string launch_function(const Kernel& k) {
+    if (k.is_template) return "";
     const HostParameters p = host_parameters(k);
     const std::string function = is_c_name(k.name) ? kRenamed + k.name : k.name;
-    return s + " TWIN_KERNEL(" + k.name + ", " + function + ", (std::uint32_t twin_blocks, void* twin_stream" + p.declared +
+    return " TWIN_KERNEL(" + k.name + ", " + function + ", (std::uint32_t twin_blocks, void* twin_stream" + p.declared +
            "), (" + p.names + "))";
   }
 
@@ -268,16 +321,18 @@ class Rewriter : private Words {
   std::vector<Edit> edits_;
   std::vector<bool> scopes_;
   std::vector<std::pair<std::string, std::string>> by_key_;  // KERNEL_TASK_TYPE of the kernel at hand
+  const std::set<std::string>& typing_;
+  std::vector<std::pair<std::size_t, std::size_t>> bodies_;  // of kernels
   std::set<std::string> device_words_ = {"__aicore__", "__global__"};
   Source out_;
 };
 
 }  // namespace
 
-Source rewrite(const std::string& source) {
+Source rewrite(const std::string& source, const std::set<std::string>& typing_macros) {
   // A byte order mark may stand before the first line.
   const std::string text = source.compare(0, 3, "\xEF\xBB\xBF") == 0 ? source.substr(3) : source;
-  return Rewriter(text).run();
+  return Rewriter(text, typing_macros).run();
 }
 
 }  // namespace twincc

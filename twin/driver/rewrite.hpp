@@ -3,6 +3,8 @@
 // behind its body, and the compiler's own spellings of qualifiers become the twin's. Lines keep their numbers.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ struct Kernel {
   std::vector<std::string> parameters;  // as declared
   bool is_template = false;
   bool defined = false;
-  bool in_macro = false;  // the body of a #define
+  bool in_macro = false;      // the body of a #define
+  bool unclear_type = false;  // only the preprocessor can tell: #if or a macro decides; type is then the qualifiers'
   int line = 0;
 };
 
@@ -38,12 +41,18 @@ struct Source {
   // Classes, enums and aliases that it declares outside of functions and classes, and kernels: a function of the library
   // that has the same name stays undeclared. Names that it qualifies: AscendC::name.
   std::vector<std::string> own_names, qualified_names;
-  std::string type;   // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
-  std::string error;  // "line 12: ..." if the source cannot be rewritten
+  // The words of each #define, to find those that stand for KERNEL_TASK_TYPE….
+  std::map<std::string, std::set<std::string>> macros;
+  bool unclear_types = false;  // of a kernel, or of the file
+  std::string type;            // the KERNEL_TASK_TYPE_DEFAULT of the file, "" if none or several
+  std::string error;           // "line 12: ..." if the source cannot be rewritten
 };
 
-// Never throws; any text is legal input.
-Source rewrite(const std::string& source);
+// Never throws; any text is legal input. A kernel that uses one of these macros has its type from the preprocessor.
+Source rewrite(const std::string& source, const std::set<std::string>& typing_macros = {});
+
+// One of the KERNEL_TYPE_... of the device.
+bool is_kernel_type(const std::string& word);
 
 // The type of a launch in twin::KernelType's words, given what the file uses if the kernel does not say.
 std::string engine_type(const std::string& type, bool uses_cube, bool uses_vector);

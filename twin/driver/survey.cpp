@@ -20,6 +20,14 @@ void include(const Words& words, std::size_t i, Source* out) {
   }
 }
 
+void macro(const Words& words, std::size_t i, Source* out) {
+  const std::vector<Token>& tokens = words.tokens();
+  std::set<std::string>& of = out->macros[words.text(i)];
+  for (; i + 1 < tokens.size() && tokens[i + 1].directive && words.same_directive(i); ++i) {
+    if (tokens[i + 1].kind == Token::Word) of.insert(words.text(i + 1));
+  }
+}
+
 }  // namespace
 
 void survey(const Words& words, Source* out) {
@@ -28,6 +36,7 @@ void survey(const Words& words, Source* out) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Sign) {
       if (words.is(i, "#") && words.is(i + 1, "include")) include(words, i + 2, out);
+      if (words.is(i, "#") && words.is(i + 1, "define") && i + 2 < tokens.size()) macro(words, i + 2, out);
       continue;
     }
     if (tokens[i].kind != Token::Word) continue;

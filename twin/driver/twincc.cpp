@@ -2,6 +2,7 @@
 // twincc: compiles a file with Ascend C kernels for the host, so that they run on the twin. See docs/twin.md.
 #include <stdlib.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -31,6 +32,7 @@ std::vector<std::string> source_flags(const Options& o, const Unit& unit, const 
   add({"-isystem", include_home().string(), "-I" + shared.string()});
   add({std::string("-DTWIN_AUTO_SYNC=") + (o.auto_sync ? "1" : "0"), "-DTWIN_UNIT_TYPE=" + unit.type()});
   for (const std::string& name : unit.own_library_names()) flags.push_back("-DTWIN_OWN_" + name);
+  for (const auto& [kernel, text] : unit.types().registrations()) flags.push_back("-DTWIN_TYPES_OF_" + kernel + "=" + text);
   return flags;
 }
 
@@ -50,6 +52,25 @@ std::vector<std::string> portable_flags(const Options& o) {
   return flags;
 }
 
+// What the preprocessor makes of the source says the types of kernels. A kernel that only some passes see counts too.
+void read_types(const Options& o, Unit& unit, const std::vector<std::string>& command, const fs::path& source,
+                const fs::path& work) {
+  TypeReader types;
+  for (const char* pass : {"-DTWIN_READ_TYPES", "-D__DAV_C220_CUBE__=1", "-D__DAV_C220_VEC__=1"}) {
+    const fs::path out = work / "types.ii", errors = work / "types.txt";
+    std::vector<std::string> full = command;
+    full.insert(full.end(), {"-DTWIN_READ_TYPES", "-UTWIN_UNIT_TYPE", pass, "-E", source.string(), "-o", out.string()});
+    const int status = execute(o, full, {}, errors);
+    if (status != 0) {
+      std::fputs(read_file(errors).c_str(), stderr);
+      std::exit(status == 127 ? 2 : 1);
+    }
+    types.read(read_file(out));
+  }
+  if (!types.error().empty()) fail(types.error());
+  unit.take_types(std::move(types));
+}
+
 fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs::path& work) {
   const fs::path source = unit.write();
   std::vector<std::string> command = {o.cxx};
@@ -60,6 +81,13 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   add({"-Wno-unknown-pragmas"});
   // The configuration of a Matmul in a kernel's header is of internal linkage, and so is the object's type; all is one file.
   if (o.cxx.find("clang") == std::string::npos) add({"-Wno-subobject-linkage"});
+  if (unit.unclear_types()) {
+    std::vector<std::string> preprocess = command;
+    const std::vector<std::string> before = source_flags(o, unit, shared);
+    preprocess.insert(preprocess.end(), before.begin(), before.end());
+    preprocess.insert(preprocess.end(), o.flags.begin(), o.flags.end());
+    read_types(o, unit, preprocess, source, work);
+  }
   const std::vector<std::string> flags = source_flags(o, unit, shared);
   add(flags);
   add(o.flags);

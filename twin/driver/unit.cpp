@@ -27,10 +27,11 @@ Unit::Unit(const Options& o, const fs::path& file, fs::path work)
     : o_(o), file_(fs::absolute(file).lexically_normal()), work_(std::move(work)) {
   const Source& main = load(file_);
   headers(main, file_.parent_path());
+  see_typing_macros();
 }
 
 bool Unit::mix() const {
-  return any(&Source::names_core_kind) || (uses_cube() && uses_vector()) || starts_with(type(), "MixAic");
+  return any(&Source::names_core_kind) || (uses_cube() && uses_vector()) || starts_with(type(), "MixAic") || types_.mix();
 }
 
 bool Unit::serves_matmul() const {
@@ -55,6 +56,7 @@ std::string Unit::type() const {
   for (const auto& [path, s] : all_) {
     if (!s.type.empty()) types.insert(s.type);
   }
+  if (types_read_) types = types_.defaults();
   // The vendor's build of an operator project makes MIX_AIV_1_0 of a vector kernel that meets the others.
   if (types.empty() && !uses_cube() && any(&Source::meets_all) && any(&Source::takes_tiling)) return "MixAiv10";
   return engine_type(types.size() == 1 ? *types.begin() : "", uses_cube(), uses_vector());
@@ -167,6 +169,24 @@ Source& Unit::load(const fs::path& path) {
   Source s = rewrite(read_file(path));
   if (!s.error.empty()) fail(path.string() + ": " + s.error);
   return all_[path] = std::move(s);
+}
+
+// A macro of one file may give the type of a kernel in another.
+void Unit::see_typing_macros() {
+  std::map<std::string, std::set<std::string>> macros;
+  for (const auto& [path, s] : all_) {
+    for (const auto& [name, words] : s.macros) macros[name].insert(words.begin(), words.end());
+  }
+  for (std::size_t i = 0; i < o_.flags.size(); ++i) {
+    const std::string& flag = o_.flags[i];
+    if (!starts_with(flag, "-D")) continue;
+    const std::string definition = flag == "-D" && i + 1 < o_.flags.size() ? o_.flags[i + 1] : flag.substr(2);
+    const Words words(definition);
+    for (std::size_t w = 1; w < words.tokens().size(); ++w) macros[words.text(0)].insert(words.text(w));
+  }
+  const std::set<std::string> typing = typing_macros(macros);
+  if (typing.empty()) return;
+  for (auto& [path, s] : all_) s = rewrite(read_file(path), typing);
 }
 
 void Unit::headers(const Source& s, const fs::path& folder) {

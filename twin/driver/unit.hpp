@@ -9,6 +9,7 @@
 
 #include "options.hpp"
 #include "rewrite.hpp"
+#include "types.hpp"
 
 namespace twincc {
 
@@ -21,6 +22,11 @@ class Unit {
   bool uses_cube() const { return any(&Source::uses_cube) || any(&Source::uses_matmul); }
   bool uses_vector() const { return any(&Source::uses_vector) || serves_matmul(); }
   bool has_kernels() const;
+  // A kernel's type is chosen by #if or given by a macro: before it is compiled take_types() must have what the
+  // preprocessor makes of it.
+  bool unclear_types() const { return any(&Source::unclear_types); }
+  void take_types(TypeReader types) { types_ = std::move(types), types_read_ = true; }
+  const TypeReader& types() const { return types_; }
   // The kernel type where a kernel does not name its own, in the engine's words.
   std::string type() const;
   // Definitions of kernels that a host file can name, in the file and in its headers, one for each name.
@@ -41,6 +47,7 @@ class Unit {
 
  private:
   Source& load(const std::filesystem::path& path);
+  void see_typing_macros();
   void headers(const Source& s, const std::filesystem::path& folder);
   bool any(bool Source::*what) const;
   // Vector cores call Matmul, and cube cores serve them.
@@ -53,6 +60,8 @@ class Unit {
   std::map<std::filesystem::path, Source> all_;
   std::map<std::filesystem::path, std::vector<std::filesystem::path>> includes_;
   std::vector<std::filesystem::path> mirrored_folders_;
+  TypeReader types_;
+  bool types_read_ = false;
   std::vector<std::string> launch_headers_, missing_headers_;
 };
 

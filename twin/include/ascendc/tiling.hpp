@@ -10,8 +10,13 @@
 using TwinTilingData = ::twin::Registered;  // REGISTER_TILING_DEFAULT in a kernel hides it
 
 // twincc reads the kernel's type from the source: a launch must know it before the kernel begins.
+#ifdef TWIN_READ_TYPES  // there, in the preprocessor's output
+#define KERNEL_TASK_TYPE_DEFAULT(type) KERNEL_TASK_TYPE_DEFAULT(type)
+#define KERNEL_TASK_TYPE(key, type) KERNEL_TASK_TYPE(key, type)
+#else
 #define KERNEL_TASK_TYPE_DEFAULT(type)
 #define KERNEL_TASK_TYPE(key, type)
+#endif
 
 #define REGISTER_TILING_DEFAULT(Struct) using TwinTilingData [[maybe_unused]] = Struct
 #define REGISTER_TILING_FOR_TILINGKEY(condition, Struct)

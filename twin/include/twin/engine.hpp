@@ -340,5 +340,13 @@ class AnyPointer {
     ::twin::launcher<decltype(function), function>(twin_blocks, nullptr, twin_stream) arguments;                   \
     return 0;                                                                                                      \
   }
+// In place of TWIN_KERNEL_TYPE where the types are chosen by #if or given by a macro: twincc reads them from the
+// preprocessor's output, and defines TWIN_TYPES_OF_<kernel>.
+#ifdef TWIN_READ_TYPES
+#define TWIN_TYPES_OF(name, otherwise) twin_types_of(name, otherwise)
+#else
+#define TWIN_TYPES_OF(name, otherwise) TWIN_TYPES_OF_(name)
+#define TWIN_TYPES_OF_(name) TWIN_TYPES_OF_##name
+#endif
 #define TWIN_JOIN(a, b) TWIN_JOIN_(a, b)
 #define TWIN_JOIN_(a, b) a##b

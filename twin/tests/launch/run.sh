@@ -84,3 +84,64 @@ MAIN
   echo "a kernel of another file's unnamed namespace ran"
   exit 1
 }
+
+# A kernel's type that #if chooses or that a macro of another file gives is the one that the compiler's preprocessor finds; one
+# whose words are clear needs no such run.
+cat >"$dir/typed.h" <<'HEADER'
+#pragma once
+#define SET_TYPE(type) KERNEL_TASK_TYPE_DEFAULT(type)
+HEADER
+cat >"$dir/typed.asc" <<'KERNEL'
+#include "kernel_operator.h"
+#include "typed.h"
+using namespace AscendC;
+#define SAY(name) AscendC::printf(name "%d%s\n", (int)GetTaskRation(), g_coreType == AIC ? "c" : "v");
+__global__ __aicore__ void chosen() {
+#if FUSE
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+#else
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+#endif
+  SAY("chosen")
+}
+__global__ __aicore__ void given() {
+  KERNEL_TASK_TYPE_DEFAULT(KTYPE);
+  SAY("given")
+}
+__global__ __aicore__ void wrapped() {
+  SET_TYPE(KERNEL_TYPE_MIX_AIC_1_1);
+  SAY("wrapped")
+}
+__global__ __aicore__ void plain() {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+  SAY("plain")
+}
+int main() {
+  chosen<<<1, nullptr, nullptr>>>();
+  given<<<1, nullptr, nullptr>>>();
+  wrapped<<<1, nullptr, nullptr>>>();
+  plain<<<1, nullptr, nullptr>>>();
+}
+KERNEL
+typed() { # what the cores say, options
+  expected=$1
+  shift
+  "$twincc" --device-check=off -Wall -Wextra -Werror "$@" "$dir/typed.asc" -o "$dir/typed" && "$dir/typed" >"$dir/typed.txt"
+  said=$(LC_ALL=C sort "$dir/typed.txt" | tr '\n' ' ')
+  [ "$said" = "$expected " ] || {
+    echo "$*: the cores say $said, not $expected"
+    exit 1
+  }
+}
+typed "chosen2c chosen2v chosen2v given1v plain1v wrapped1c wrapped1v" -DFUSE=1 -DKTYPE=KERNEL_TYPE_AIV_ONLY
+typed "chosen1v given2c given2v given2v plain1v wrapped1c wrapped1v" -D FUSE=0 -D KTYPE=KERNEL_TYPE_MIX_AIC_1_2
+if "$twincc" --device-check=off -c "$dir/typed.asc" -o "$dir/typed.o" 2>"$dir/typed.txt"; then
+  echo "compiled: a kernel of type KTYPE"
+  exit 1
+fi
+grep -q "typed.asc:14: kernel given: 'KTYPE' is no kernel type of this device" "$dir/typed.txt" || { cat "$dir/typed.txt"; exit 1; }
+"$twincc" -v --device-check=off -c "$here/kernel.cpp" -o "$dir/typed.o" 2>"$dir/typed.txt"
+if grep -q -e " -E " "$dir/typed.txt"; then
+  echo "kernels of a clear type were preprocessed for one"
+  exit 1
+fi
