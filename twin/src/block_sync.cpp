@@ -124,28 +124,35 @@ void group_begin(const Group& g, Site site) {
            "leave them to it");
 }
 
-void group_arrive(const Group& g, std::uint32_t index, Site site) {
-  if (index >= g.arrivers) {
-    report({Kind::Limit, format("GroupBarrier: Arrive(%u) of %u cores that arrive", index, g.arrivers), to_string(site), "",
-            core().label(), "", "", "", "number them from 0"});
-    return;
-  }
+namespace {
+
+View workspace_of(const Group& g) {
   View gm;
   gm.space = Space::GM;
   gm.addr = g.workspace;
+  return gm;
+}
+
+/// False, and reported, where `index` is none of the `count` cores that do this.
+bool takes_part(const char* call, std::uint32_t index, std::uint32_t count, const char* what, Site site) {
+  if (index < count) return true;
+  report({Kind::Limit, format("GroupBarrier: %s(%u) of %u cores that %s", call, index, count, what), to_string(site), "",
+          core().label(), "", "", "", "number them from 0"});
+  return false;
+}
+
+}  // namespace
+
+void group_arrive(const Group& g, std::uint32_t index, Site site) {
+  if (!takes_part("Arrive", index, g.arrivers, "arrive", site)) return;
+  const View gm = workspace_of(g);
   for (std::uint32_t w = 0; w < g.waiters; ++w)
     set(gm, static_cast<int>(index), kGroup - static_cast<int>(w), site, Pipe::MTE3);
 }
 
 void group_wait(const Group& g, std::uint32_t index, Site site) {
-  if (index >= g.waiters) {
-    report({Kind::Limit, format("GroupBarrier: Wait(%u) of %u cores that wait", index, g.waiters), to_string(site), "",
-            core().label(), "", "", "", "number them from 0"});
-    return;
-  }
-  View gm;
-  gm.space = Space::GM;
-  gm.addr = g.workspace;
+  if (!takes_part("Wait", index, g.waiters, "wait", site)) return;
+  const View gm = workspace_of(g);
   for (std::uint32_t a = 0; a < g.arrivers; ++a)
     wait(gm, static_cast<int>(a), kGroup - static_cast<int>(index), format("GroupBarrier's Arrive(%u)", a), site);
 }
