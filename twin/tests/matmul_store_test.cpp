@@ -33,6 +33,20 @@ void copy_out(const __gm__ void* gm, const LocalTensor<std::int8_t>& co1, const 
   const LocalTensor<std::uint64_t> scales(TPosition::C1, static_cast<std::uint32_t>(p->cbufWorkspaceAddr), kBase);
   Fixpipe(to, co1.ReinterpretCast<L0>(), scales, f);
 }
+/// C = A B, all of it, and the end of the object.
+template <class T, class C, class Product>
+__aicore__ inline void iterate_all(Product& mm, GM_ADDR a, GM_ADDR b, GM_ADDR c) {
+  GlobalTensor<T> ga, gb;
+  GlobalTensor<C> gc;
+  ga.SetGlobalBuffer((__gm__ T*)a);
+  gb.SetGlobalBuffer((__gm__ T*)b);
+  gc.SetGlobalBuffer((__gm__ C*)c);
+  mm.SetTensorA(ga);
+  mm.SetTensorB(gb);
+  mm.IterateAll(gc);
+  mm.End();
+}
+
 template <class T, class C, F kFormat>
 void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR scales, TCubeTiling t) {
   using L0 = std::conditional_t<std::is_same<T, std::int8_t>::value, std::int32_t, float>;
@@ -51,15 +65,7 @@ void product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR scales, TCubeTiling t) {
   } else if (sizeof(C) == 2 && std::is_same<T, std::int8_t>::value) {
     mm.SetQuantScalar(kHalf);
   }
-  GlobalTensor<T> ga, gb;
-  GlobalTensor<C> gc;
-  ga.SetGlobalBuffer((__gm__ T*)a);
-  gb.SetGlobalBuffer((__gm__ T*)b);
-  gc.SetGlobalBuffer((__gm__ C*)c);
-  mm.SetTensorA(ga);
-  mm.SetTensorB(gb);
-  mm.IterateAll(gc);
-  mm.End();
+  iterate_all<T, C>(mm, a, b, c);
 }
 int number(int i, int seed) { return (i * 7 + seed) % 11 - 5; }
 TCubeTiling tiling() {
@@ -130,15 +136,7 @@ void no_copy(GM_ADDR a, GM_ADDR b, GM_ADDR c, TCubeTiling t) {
   Matmul<T, T, C, C, CFG_NORM, MatmulCallBackFunc<nothing>> mm;
   REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);
   if (GetSubBlockIdx() != 0) return;
-  GlobalTensor<half> ga, gb;
-  GlobalTensor<float> gc;
-  ga.SetGlobalBuffer((__gm__ half*)a);
-  gb.SetGlobalBuffer((__gm__ half*)b);
-  gc.SetGlobalBuffer((__gm__ float*)c);
-  mm.SetTensorA(ga);
-  mm.SetTensorB(gb);
-  mm.IterateAll(gc);
-  mm.End();
+  iterate_all<half, float>(mm, a, b, c);
 }
 TEST(MatmulStore, LeavesTheCopyToTheFunction) {
   Device<half> a(std::vector<half>(kM * kK, half(1.0f))), b(std::vector<half>(kK * kN, half(1.0f)));
