@@ -20,7 +20,8 @@ struct Queued {
   Moment ready;
 };
 
-// A pipe's queue, and when its last records began: as many as the queue is deep. Records are counted from the first on.
+// A pipe's queue, and when its last records left it (what works began, what waits was over): as many as the queue is deep.
+// Records are counted from the first on.
 struct PipeState {
   std::vector<Queued> queue;
   std::vector<Moment> starts;
@@ -43,9 +44,9 @@ struct PipeState {
     began.cause = start.cause;
     began.via = start.via;
   }
-  const Moment& oldest_start(std::size_t depth) const {
-    return starts[popped > depth ? (popped - depth) & (starts.size() - 1) : 0];
-  }
+  // Since when there is room for the next record, where the pipe was given as many as the queue is deep: since the one so
+  // many before it left. It did, as fewer are waiting.
+  const Moment& room_since(std::size_t depth) const { return starts[(pushed - depth) & (starts.size() - 1)]; }
 };
 
 struct CoreState {
@@ -252,7 +253,7 @@ bool Simulation::step_scalar(int c) {
     }
     PipeState& pipe = s.pipes[int(r.pipe)];
     if (pipe.pushed - pipe.popped >= depth_) return moved;
-    if (pipe.pushed >= depth_) s.scalar.at_least(pipe.oldest_start(depth_));  // room since a record so many before began
+    if (pipe.pushed >= depth_) s.scalar.at_least(pipe.room_since(depth_));
     pipe.push(static_cast<std::uint32_t>(s.next), s.scalar, depth_);
     s.scalar.time += issue_;
   }
@@ -282,8 +283,8 @@ bool Simulation::step_pipe(int c, int p) {
         arrive(r.token, set);
       }
     } else if (r.step == Step::Barrier) {
+      wait_for(&at, pipe.done, q.record);
       pipe.free = at;
-      wait_for(&pipe.free, pipe.done, q.record);
     } else if (r.span_count > 0 && r.path != Path::None) {
       if (at.time > gm_.now() + 1e-9) {
         wake(c, at.time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the timing model says of small kernels whose answer is known.
 #include <cmath>
+#include <fstream>
 #include <regex>
 
 #include "support.hpp"
@@ -85,6 +86,59 @@ TEST(CriticalPath, AddsUpToTheWhole) {
   double sum = 0;
   for (const auto& l : twin::last_timing().critical_path) sum += l.cycles;
   EXPECT_NEAR(sum, twin::last_timing().cycles, 1e-6);
+}
+
+// ---- queues ----
+// When an instruction of this name first ran, in cycles; the trace has it.
+double start_of(const std::string& name) {
+  const std::string trace = twin::last_chrome_trace();
+  std::smatch at;
+  const bool there = std::regex_search(trace, at, std::regex("\"name\": \"" + name + "\", [^}]*\"ts\": ([0-9.]+)"));
+  EXPECT_TRUE(there) << name;
+  return there ? std::stod(at[1]) * twin::last_timing().mhz : 0;
+}
+constexpr int kVectors = 45, kEach = 16;  // instructions, and the cycles of one
+void vectors_then_a_copy(GM_ADDR p) {
+  for (int i = 0; i < kVectors; ++i) Duplicate(LocalTensor<float>(TPosition::VECCALC, i * 4096, 1024), 1.0f, kEach * 64);
+  DataCopy(LocalTensor<float>(TPosition::VECCALC, kVectors * 4096, 64), gm<float>(p), 64);
+}
+// The device's own depth, one that is no power of two, and the shortest. The scalar unit reaches the copy once the last of
+// the vector instructions has room: when the one `depth` before it begins, so that `depth` are left to wait.
+TEST(Queues, AFullOneStopsTheScalarUnitAtItsDepth) {
+  const twin_test::Device<float> p(std::vector<float>(64));
+  twin::settings().keep_trace = true;
+  for (const int depth : {32, 5, 1}) {
+    const std::string path = testing::TempDir() + "queue" + std::to_string(depth) + ".device";
+    std::ofstream(path) << "[queue" << depth << " : 910B2]\nqueue_depth = " << depth << " ; this test\n";
+    twin::settings().device = path;
+    RUN(vectors_then_a_copy, 1).as(twin::KernelType::AivOnly)(p);
+    EXPECT_SILENT();
+    EXPECT_NEAR(start_of("DataCopy"), (kVectors - 1 - depth) * kEach, 2) << "queue_depth " << depth;
+  }
+  twin::settings().keep_trace = false;
+  twin::settings().device = "910B2";
+}
+
+void barriers_then_a_copy(GM_ADDR p) {
+  const auto tensor = LocalTensor<float>(TPosition::VECCALC, 0, 64);
+  Duplicate(tensor, 1.0f, 64);
+  for (int i = 0; i < 10; ++i) {
+    PipeBarrier<PIPE_V>();
+    Adds(tensor, tensor, 1.0f, 64);
+  }
+  DataCopy(LocalTensor<float>(TPosition::VECCALC, 4096, 64), gm<float>(p), 64);
+}
+TEST(Queues, ABarrierThatWaitsIsStillInTheQueue) {
+  const twin_test::Device<float> p(std::vector<float>(64));
+  const std::string path = testing::TempDir() + "queue1.device";
+  std::ofstream(path) << "[queue1 : 910B2]\nqueue_depth = 1 ; this test\n";
+  twin::settings().keep_trace = true;
+  twin::settings().device = path;
+  RUN(barriers_then_a_copy, 1).as(twin::KernelType::AivOnly)(p);
+  EXPECT_SILENT();
+  EXPECT_NEAR(start_of("DataCopy"), 10 * 25, 2);  // the last Adds has room once the tenth barrier is over
+  twin::settings().keep_trace = false;
+  twin::settings().device = "910B2";
 }
 
 // ---- banks ----
