@@ -395,6 +395,25 @@ TEST_F(Merge, OfTwoHalvesIsTheWhole) {
   EXPECT_EQ(run_json("merge pa pb --json")["parts"], 2);
 }
 
+// Two parts of 40 x 4 x 256 values each, cut into two tasks.
+TEST_F(Merge, ThreadsChangeNoBit) {
+  for (const char* name : {"a", "b"}) {
+    const auto seed = static_cast<unsigned>(name[0]);
+    write(name, {{"o", normal_data({1, 40, 4, 256}, seed)}, {"lse", normal_data({1, 4, 40}, seed + 1)}});
+  }
+  EXPECT_EQ(run_json("merge a b -o one --threads 1 --json")["threads"], 1);
+  EXPECT_EQ(run_json("merge a b -o three --threads 3 --json")["threads"], 3);
+  ASSERT_EQ(run("merge a b -o all").code, 0);
+  const auto one = read("one");
+  for (const char* other : {"three", "all"}) {
+    const auto many = read(other);
+    EXPECT_EQ(one.at("o").bytes, many.at("o").bytes) << other;
+    EXPECT_EQ(one.at("lse").bytes, many.at("lse").bytes) << other;
+  }
+  EXPECT_EQ(run("merge a b --threads 0").code, 2);
+  EXPECT_THAT(run("merge a b --threads 0").err, HasSubstr("--threads"));
+}
+
 TEST_F(Merge, RefusesWhatDoesNotFit) {
   write("a", {{"o", normal_data({1, 3, 2, 8}, 1)}, {"lse", normal_data({1, 2, 3}, 2)}});
   write("shape", {{"o", normal_data({1, 3, 2, 4}, 1)}, {"lse", normal_data({1, 2, 3}, 2)}});

@@ -68,17 +68,20 @@ void check(const Status& status, std::string_view context) {
   throw Failure(exit_code_of(status), context.empty() ? status.message() : fmt::format("{}: {}", context, status.message()));
 }
 
-void add_target_options(CLI::App& app, Target& target, bool with_threads) {
+void add_threads_option(CLI::App& app, int& threads) {
+  app.add_option("--threads", threads, "Threads to use (default: every core this process may use)")
+      ->check(between(1, kMaxThreads))
+      ->type_name("N");
+}
+
+void add_target_options(CLI::App& app, Target& target) {
   app.add_option("--backend", target.backend, "cpu, reference, ascend-twin or ascend-npu (default: the best there is)")
       ->check(one_of({"cpu", "reference", "ascend-twin", "ascend-npu"}))
       ->type_name("NAME");
   app.add_option("--impl", target.impl, "Force one implementation; 'tessera info' lists them")
       ->check(not_empty())
       ->type_name("NAME");
-  if (!with_threads) return;
-  app.add_option("--threads", target.threads, "Threads to use (default: every core this process may use)")
-      ->check(between(1, kMaxThreads))
-      ->type_name("N");
+  add_threads_option(app, target.threads);
 }
 
 void require_backend(const std::string& backend) {

@@ -62,7 +62,8 @@ struct Target {
   std::string impl;     // empty: the first of the backend that accepts
   int threads = 0;      // 0: every core the process may use
 };
-void add_target_options(CLI::App& app, Target& target, bool with_threads = true);
+void add_target_options(CLI::App& app, Target& target);
+void add_threads_option(CLI::App& app, int& threads);
 
 /// The implementation that --impl or else TESSERA_FORCE_IMPL names; empty when neither does. Throws Failure when this
 /// machine cannot run it, or when it does not belong to the backend that was asked for.

@@ -9,6 +9,8 @@
 #include "cli/files.hpp"
 #include "cli/half.hpp"
 #include "cli/text.hpp"
+#include "tessera/executor.hpp"
+#include "tessera/implementations.hpp"
 #include "tessera/merge.hpp"
 
 namespace tessera::cli {
@@ -23,12 +25,26 @@ Give a sink to one of the partial results only. Without -o a summary is printed.
 Examples:
   tessera attend prefix.safetensors -o a.safetensors
   tessera attend suffix.safetensors --causal bottom-right -o b.safetensors
-  tessera merge a.safetensors b.safetensors -o all.safetensors)";
+  tessera merge a.safetensors b.safetensors -o all.safetensors --threads 8)";
 
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
+  int threads = 0;  // 0: every core the process may use
   bool json = false;
+};
+
+/// The library's pool, of which at most so many threads are used.
+class LimitedPool final : public Executor {
+ public:
+  explicit LimitedPool(int threads) noexcept : threads_(threads) {}
+  int concurrency() const noexcept override { return threads_; }
+  void parallel(int count, void (*task)(void* context, int index), void* context) override {
+    default_executor().parallel(count, task, context);
+  }
+
+ private:
+  int threads_;
 };
 
 struct Part {
@@ -64,7 +80,7 @@ Part load_part(const std::string& path, Shapes& shapes, MergeProblem& problem, b
   return {reader.load(o), reader.load(lse)};
 }
 
-void report(const Options& options, const MergeProblem& problem, const Shapes& shapes, const Part& merged) {
+void report(const Options& options, int threads, const MergeProblem& problem, const Shapes& shapes, const Part& merged) {
   double squares = 0;
   const auto count = problem.batch * problem.seqlen_q * problem.num_q_heads * problem.head_dim_v;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -80,13 +96,14 @@ void report(const Options& options, const MergeProblem& problem, const Shapes& s
   if (options.json) {
     Json json = {
         {"parts", options.inputs.size()},
+        {"threads", threads},
         {"o", {{"dtype", name_of(problem.dtype)}, {"shape", shapes.o}, {"norm", std::sqrt(squares)}, {"first", o_first}}},
         {"lse", {{"dtype", "f32"}, {"shape", shapes.lse}, {"first", lse_first}}}};
     if (!options.output.empty()) json["output"] = options.output;
     print_json(json);
     return;
   }
-  fmt::print("merged    {} partial results\n", options.inputs.size());
+  fmt::print("merged    {} partial results on {} {}\n", options.inputs.size(), threads, threads == 1 ? "thread" : "threads");
   fmt::print("o         {} {}   norm {:.6g}   first {}\n", name_of(problem.dtype), TensorInfo{"", "", shapes.o}.shape_text(),
              std::sqrt(squares), list_text(o_first));
   fmt::print("lse       f32 {}   first {}\n", TensorInfo{"", "", shapes.lse}.shape_text(), list_text(lse_first));
@@ -94,6 +111,7 @@ void report(const Options& options, const MergeProblem& problem, const Shapes& s
 }
 
 ExitCode merge(const Options& options) {
+  const int threads = options.threads > 0 ? options.threads : machine_info().cores;
   check(check_output(options.output, options.inputs), "-o");  // before anything is computed
   MergeProblem problem;
   Shapes shapes;
@@ -107,14 +125,15 @@ ExitCode merge(const Options& options) {
   for (const auto& part : parts) partials.push_back({{part.o.data(), strides}, part.lse.as<float>()});
   Part merged{value_of(AlignedBuffer::make(parts[0].o.size(), "the output")),
               value_of(AlignedBuffer::make(parts[0].lse.size(), "the output"))};
-  check(tessera::merge(problem, partials, {merged.o.data(), strides}, merged.lse.as<float>()));
+  LimitedPool pool(threads);
+  check(tessera::merge(problem, partials, {merged.o.data(), strides}, merged.lse.as<float>(), &pool));
 
   if (!options.output.empty()) {
     const TensorToWrite tensors[] = {{"o", shapes.dtype, shapes.o, merged.o.data(), merged.o.size()},
                                      {"lse", "F32", shapes.lse, merged.lse.data(), merged.lse.size()}};
     check(write_safetensors(options.output, tensors, {{"made_by", "tessera merge"}}));
   }
-  report(options, problem, shapes, merged);
+  report(options, threads, problem, shapes, merged);
   return kDone;
 }
 
@@ -130,6 +149,7 @@ void add_merge(CLI::App& app, Action& action) {
   command->add_option("-o,--output", options->output, "Write the merged o and lse to this file")
       ->check(not_empty())
       ->type_name("OUT.safetensors");
+  add_threads_option(*command, options->threads);
   command->add_flag("--json", options->json, "The summary as JSON");
   command->footer(kFooter);
   command->callback([options, &action] { action = [options] { return merge(*options); }; });

@@ -30,7 +30,8 @@ struct MergeProblem {
 };
 
 /// Writes the merge of `partials` (one or more) to o and, unless null, lse. `o` and `lse` may be those of a partial
-/// (in place). Sums are float32. Results do not depend on the executor (null: the calling thread).
+/// (in place). Sums are float32. Results do not depend on the executor (null: the calling thread;
+/// `default_executor()`: the library's pool).
 TESSERA_EXPORT Status merge(const MergeProblem& problem, std::span<const PartialResult> partials, const Tensor& o,
                             float* lse, Executor* executor = nullptr);
 

@@ -133,6 +133,9 @@ typedef struct tessera_executor {
   void (*parallel)(void* self, int count, void (*task)(void* context, int index), void* context);
 } tessera_executor;
 
+/* Writes the library's own pool: for tessera_merge, which stays on the calling thread when it is lent none. */
+TESSERA_EXPORT tessera_code tessera_default_executor(tessera_executor* executor, tessera_error* error);
+
 /* ---- The plan --------------------------------------------------------------------------------------------------- */
 
 typedef struct tessera_plan_options {
@@ -261,7 +264,7 @@ typedef struct tessera_partial {
 
 /* lse = log(sum_i exp(lse_i)); o = sum_i exp(lse_i - lse) * o_i, in the order given, in float32. Merging x with an empty
  * partial (0, -inf) gives x, bit for bit. `lse` may be null; `o` and `lse` may be those of a partial. With a sink, give
- * it to one partial only. `executor` null: the calling thread. */
+ * it to one partial only. `executor` null: the calling thread; tessera_default_executor has the library's pool. */
 TESSERA_EXPORT tessera_code tessera_merge(const tessera_merge_desc* desc, const tessera_partial* partials,
                                           size_t num_partials, const tessera_tensor* o, float* lse,
                                           const tessera_executor* executor, tessera_error* error);

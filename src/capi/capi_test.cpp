@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -491,6 +492,28 @@ TEST(CApiMerge, MergesTwo) {
   }
   EXPECT_FLOAT_EQ(m.lse[0], std::log(2.0f));
   EXPECT_EQ(m.lse[1], 0.0f);
+}
+
+TEST(CApiMerge, RunsOnTheLibrarysPool) {
+  tessera_error error = {};
+  tessera_executor pool = {};
+  ASSERT_EQ(tessera_default_executor(&pool, &error), TESSERA_OK) << error.message;
+  EXPECT_GE(pool.concurrency(pool.self), 1);
+  std::atomic<int> sum = 0;
+  pool.parallel(
+      pool.self, 100, [](void* context, int i) { *static_cast<std::atomic<int>*>(context) += i; }, &sum);
+  EXPECT_EQ(sum, 4950) << "each of 100 tasks once";
+
+  const std::int64_t rows = 400, dim = 256;
+  std::vector<float> a(rows * dim, 1.0f), b(rows * dim, 3.0f), lse(rows, 2.0f), o(rows * dim, NAN);
+  const tessera_merge_desc desc = {sizeof desc, TESSERA_F32, 0, 1, 1, rows, dim};
+  const tessera_partial partials[] = {{{a.data(), rows * dim, rows * dim, dim}, lse.data()},
+                                      {{b.data(), rows * dim, rows * dim, dim}, lse.data()}};
+  const tessera_tensor out = {o.data(), rows * dim, rows * dim, dim};
+  ASSERT_EQ(tessera_merge(&desc, partials, 2, &out, nullptr, &pool, &error), TESSERA_OK) << error.message;
+  EXPECT_EQ(std::count(o.begin(), o.end(), 2.0f), rows * dim);
+  EXPECT_EQ(tessera_default_executor(nullptr, &error), TESSERA_INVALID);
+  EXPECT_THAT(error.message, HasSubstr("executor is null"));
 }
 
 TEST(CApiMerge, MisuseIsNamed) {

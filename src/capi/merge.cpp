@@ -8,6 +8,18 @@
 namespace capi = tessera::capi;
 using tessera::Status;
 
+extern "C" tessera_code tessera_default_executor(tessera_executor* executor, tessera_error* error) {
+  return capi::fenced(error, [&]() -> Status {
+    if (executor == nullptr) return capi::null_argument("executor");
+    *executor = {&tessera::default_executor(),
+                 [](void* self) { return static_cast<tessera::Executor*>(self)->concurrency(); },
+                 [](void* self, int count, void (*task)(void*, int), void* context) {
+                   static_cast<tessera::Executor*>(self)->parallel(count, task, context);
+                 }};
+    return {};
+  });
+}
+
 extern "C" tessera_code tessera_merge(const tessera_merge_desc* desc, const tessera_partial* partials, size_t num_partials,
                                       const tessera_tensor* o, float* lse, const tessera_executor* executor,
                                       tessera_error* error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's own pool, and a join that every tool can see.
+// A join that every tool can see, and the check of a lent pool. The library's own is in executor_tbb.cpp.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,6 @@
 #include "tessera/types.hpp"
 
 namespace tessera::runtime {
-
-/// Threads of oneTBB's pool, which a process has once, so that runs inside a program's own oneTBB tasks add none. May throw
-/// std::bad_alloc at the first call.
-Executor& default_executor();
 
 /// A lent executor, or null.
 inline Status check_executor(const Executor* executor) {

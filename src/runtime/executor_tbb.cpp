@@ -150,10 +150,14 @@ class TbbExecutor final : public Executor {
 };
 
 }  // namespace
+}  // namespace tessera::runtime
 
-Executor& default_executor() {
+namespace tessera {
+
+// Of oneTBB's pool, which a process has once, so that runs inside a program's own oneTBB tasks add no threads.
+Executor& default_executor() noexcept {
   // Never destroyed: a worker may look out for another millisecond when the process ends.
-  static TbbExecutor* executor = new TbbExecutor;
+  static auto* executor = new runtime::TbbExecutor;
   return *executor;
 }
 
@@ -161,4 +165,4 @@ Executor& default_executor() {
 // refused in the midst of it, is not inside a call.
 [[maybe_unused]] static const Executor& kMadeAtLoad = default_executor();
 
-}  // namespace tessera::runtime
+}  // namespace tessera
