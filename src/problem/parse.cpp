@@ -13,6 +13,7 @@
 #include <new>
 #include <string>
 
+#include "base/refused.hpp"
 #include "problem/lengths.hpp"
 #include "tessera/problem.hpp"
 
@@ -243,7 +244,7 @@ Status Parser::finish() {
 }  // namespace
 
 Result<Problem> Problem::parse(std::string_view text) try { return Parser{}.parse(text); } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");
+  return base::refused("problem");
 }
 
 }  // namespace tessera

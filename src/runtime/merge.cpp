@@ -11,6 +11,7 @@
 
 #include "base/convert.hpp"
 #include "base/float_mode.hpp"
+#include "base/refused.hpp"
 #include "base/text.hpp"
 #include "planner/checked.hpp"
 #include "runtime/executor.hpp"
@@ -222,7 +223,7 @@ Status merge(const MergeProblem& problem, std::span<const PartialResult> partial
   task(0);
   return {};
 } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");
+  return base::refused("merge");
 }
 
 }  // namespace tessera

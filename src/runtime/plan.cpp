@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/float_mode.hpp"
+#include "base/refused.hpp"
 #include "base/text.hpp"
 #include "reference/reference.hpp"
 #include "runtime/cpu/machine.hpp"
@@ -56,6 +57,23 @@ Status check_run(const Plan::Impl& impl, const void* workspace, std::size_t work
   return {};
 }
 
+/// What a plan of `p` holds: its lengths once more, and a row for each sequence.
+std::size_t plan_bytes(const Problem& p) noexcept {
+  const std::size_t lengths = p.cu_seqlens_q.size() + p.cu_seqlens_kv.size() + p.seqlens_kv.size();
+  return lengths * sizeof(std::int32_t) + static_cast<std::size_t>(p.batch) * sizeof(planner::SequencePlan);
+}
+
+Status plan_refused(const Problem& p) noexcept {
+  return base::refused([&] {
+    return "plan: memory was refused; a batch of " + base::number(p.batch) + " takes " + base::number(plan_bytes(p)) +
+           " bytes";
+  });
+}
+
+void* new_workspace(std::size_t bytes) noexcept {
+  return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment}, std::nothrow);
+}
+
 }  // namespace
 
 Result<Plan> plan(const Problem& problem, const PlanOptions& options) try {
@@ -73,7 +91,7 @@ Result<Plan> plan(const Problem& problem, const PlanOptions& options) try {
   if (Status status = choose(*forced, *impl); !status) return status;
   return Plan(std::move(impl));
 } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");  // fits a string's own buffer
+  return plan_refused(problem);
 }
 
 const Problem& Plan::problem() const noexcept { return impl_->problem; }
@@ -93,7 +111,7 @@ Status Plan::run(const AttentionTensors& tensors, void* workspace, std::size_t w
   const int threads = options.num_threads > 0 ? options.num_threads : impl.max_threads;
   return runtime::run_cpu_kernels(impl, tensors, static_cast<std::byte*>(workspace), threads, options);
 } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");
+  return base::refused("run");
 }
 
 Status attention(const Problem& problem, const AttentionTensors& tensors, const PlanOptions& options) try {
@@ -101,11 +119,12 @@ Status attention(const Problem& problem, const AttentionTensors& tensors, const 
   if (!planned) return planned.status();
   const std::size_t bytes = planned->workspace_bytes();
   const auto release = [](void* p) { ::operator delete (p, std::align_val_t{kWorkspaceAlignment}); };
-  const std::unique_ptr<void, decltype(release)> workspace(
-      bytes > 0 ? ::operator new (bytes, std::align_val_t{kWorkspaceAlignment}) : nullptr, release);
+  const std::unique_ptr<void, decltype(release)> workspace(bytes > 0 ? new_workspace(bytes) : nullptr, release);
+  if (bytes > 0 && !workspace)
+    return base::refused([&] { return "workspace: " + base::number(bytes) + " bytes were refused"; });
   return planned->run(tensors, workspace.get(), bytes);
 } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");
+  return plan_refused(problem);
 }
 
 Status accepts(std::string_view implementation, const Problem& problem) try {
@@ -116,7 +135,7 @@ Status accepts(std::string_view implementation, const Problem& problem) try {
   impl.problem = problem;
   return try_candidate(**found, impl);
 } catch (const std::bad_alloc&) {
-  return Status::out_of_memory("out of memory");
+  return plan_refused(problem);
 }
 
 }  // namespace tessera

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is refused is an error value; a run asks for none.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 
 #include "support/counted_memory.hpp"
@@ -125,6 +127,20 @@ TEST(Memory, RefusedWorkspaceOfAnySizeIsAnError) {
   std::vector<float> q(4096), o(4096);
   const Status status = attention(p, packed_tensors(p, q.data(), q.data(), q.data(), o.data()), {1, "portable"});
   EXPECT_EQ(status.code(), StatusCode::out_of_memory) << status.message();
+  const std::string bytes = std::to_string(plan(p, {1, "portable"})->workspace_bytes());
+  EXPECT_EQ(status.message(), "workspace: " + bytes + " bytes were refused");
+}
+
+TEST(Memory, WhatIsRefusedIsNamed) {
+  const Problem p = parse("f32 b10000 hq1 hkv1 d8 sq1 skv8");
+  const RefuseLarge refuse(100000);
+  const Status planned = plan(p).status(), accepted = accepts("portable", p);
+  EXPECT_EQ(planned.code(), StatusCode::out_of_memory);
+  EXPECT_THAT(planned.message(), testing::MatchesRegex("plan: memory was refused; a batch of 10000 takes [0-9]+0000 bytes"));
+  EXPECT_EQ(accepted.message(), planned.message());
+  const Status lengths = Problem::parse("f32 b100000 hq1 d8 ragged1-9").status();
+  EXPECT_EQ(lengths.code(), StatusCode::out_of_memory);
+  EXPECT_EQ(lengths.message(), "problem: memory was refused");
 }
 
 }  // namespace

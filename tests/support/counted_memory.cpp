@@ -9,7 +9,8 @@ namespace {
 
 std::atomic<bool> g_counting{false};
 std::atomic<int> g_count{0};
-thread_local int g_granted = -1;  // allocations until all are refused; -1: never
+thread_local int g_granted = -1;                         // allocations until all are refused; -1: never
+thread_local std::size_t g_most = std::size_t{1} << 40;  // bytes of one allocation; sanitizers abort beyond
 thread_local bool g_refused = false;
 
 void count_one() noexcept {
@@ -18,12 +19,11 @@ void count_one() noexcept {
 
 void* take(std::size_t size, std::size_t alignment) noexcept {
   count_one();
-  if (g_granted == 0) {
+  if (g_granted == 0 || size > g_most) {
     g_refused = true;
     return nullptr;
   }
   if (g_granted > 0) --g_granted;
-  if (size > (std::size_t{1} << 40)) return nullptr;  // sanitizers abort instead
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
@@ -76,6 +76,8 @@ RefuseAllocations::RefuseAllocations(int granted) noexcept {
   g_granted = granted;
 }
 RefuseAllocations::~RefuseAllocations() { g_granted = -1; }
+RefuseLarge::RefuseLarge(std::size_t most) noexcept : before_(g_most) { g_most = most; }
+RefuseLarge::~RefuseLarge() { g_most = before_; }
 bool RefuseAllocations::any_refused() const noexcept { return g_refused; }
 
 }  // namespace tessera::test

@@ -3,6 +3,8 @@
 // malloc, which only counts.
 #pragma once
 
+#include <cstddef>
+
 namespace tessera::test {
 
 /// Allocations of the whole process while this lives, in any thread.
@@ -19,6 +21,16 @@ class RefuseAllocations {
   explicit RefuseAllocations(int granted) noexcept;
   ~RefuseAllocations();
   bool any_refused() const noexcept;
+};
+
+/// Refuses this thread every allocation of more than `most` bytes while this lives.
+class RefuseLarge {
+ public:
+  explicit RefuseLarge(std::size_t most) noexcept;
+  ~RefuseLarge();
+
+ private:
+  std::size_t before_;
 };
 
 }  // namespace tessera::test
