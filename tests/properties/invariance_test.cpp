@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract 10: the bits do not depend on batch mates, page placement, page size, threads, host threads or timing.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "support/kit.hpp"
@@ -37,6 +38,25 @@ TEST(Invariance, Threads) {
       for (const std::string& implementation : runnable_kernels()) {
         const Output one = must_run(instance, {implementation, 1});
         for (const int threads : {2, 2, 5, 16}) expect_same(instance, {implementation, threads}, one);
+      }
+    }
+  }
+}
+
+/// Weights times values are subnormal, or zeros of either sign, and rows see fewer tiles than the row tile they are in.
+TEST(Invariance, ThreadsLeaveWhatUnderflows) {
+  for (const DType dtype : kDTypes) {
+    Values values = random_values(35);
+    const Field sign = values.v;
+    const double smallest = dtype == DType::f32 ? 0x1p-149 : dtype == DType::bf16 ? 0x1p-133 : 0x1p-24;
+    values.v = [=](const At& at) { return at.token % 50 == 0 ? 0.0 : std::copysign(smallest, sign(at)); };
+    for (const char* shape :
+         {"hq4 hkv1 d64 sq200 skv333 causal scale4", "hq6 hkv3 d64 sq300 skv300 causal scale4 sink",
+          "hq11 hkv1 dqk192 dv200 sq73 skv383 causal", "hq4 hkv1 d64 sq200 skv333 causal scale4 kvchunk64"}) {
+      const Instance instance(parse(dtype, shape), values);
+      for (const std::string& implementation : runnable_kernels()) {
+        const Output one = must_run(instance, {implementation, 1});
+        for (const int threads : {2, 5, 16}) expect_same(instance, {implementation, threads}, one);
       }
     }
   }

@@ -8,6 +8,15 @@
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
 
+/// o * factor, as if one more tile had been added of which the row sees nothing; whether one has been depends on the other
+/// rows of the item. It makes +0 of a sum that has underflowed to -0, and of any subnormal one where pairs are multiplied
+/// (VDPBF16PS flushes what it adds to).
+template <bool kPairs>
+TESSERA_INLINE F scaled_sum(F o, F factor) {
+  if constexpr (kPairs) return mul(select(less(abs(o), set1(0x1p-126f)), zero(), o), factor);
+  return mul(add(o, zero()), factor);
+}
+
 /// o[0, dv) of kv head `kv_head`, row `row` (query row / group), with m and l as in Partial. `l` is 0 only when the row
 /// saw no key: then O = 0 and LSE = -inf, or the sink.
 ///
@@ -37,10 +46,12 @@ TESSERA_INLINE void finish_row(const RunConstants& constants, const Sequence& se
   }
   std::byte* out = sequence.o + query * sequence.o_stride_token + head * sequence.o_stride_head;
   const int dv = constants.dv;
+  constexpr bool kPairs = kHasPairDot && D == DTypeIndex::bf16;
   const F scale = set1(factor);
   int i = 0;
-  for (; i + kWidth <= dv; i += kWidth) Element<D>::write(out + i * Element<D>::kBytes, mul(load(o + i), scale));
-  if (i < dv) Element<D>::write_n(out + i * Element<D>::kBytes, mul(load_n(o + i, dv - i), scale), dv - i);
+  for (; i + kWidth <= dv; i += kWidth)
+    Element<D>::write(out + i * Element<D>::kBytes, scaled_sum<kPairs>(load(o + i), scale));
+  if (i < dv) Element<D>::write_n(out + i * Element<D>::kBytes, scaled_sum<kPairs>(load_n(o + i, dv - i), scale), dv - i);
 }
 
 }  // namespace tessera::cpu::TESSERA_ISA_NAME

@@ -218,7 +218,7 @@ void end_rows(const Pass& pass) {
         write_outputs<T>(pass.constants, *item.sequence, head, row, pass.row_end, vectors, state);
       } else {
         const std::int64_t index = (head - item.kv_head_begin) * (item.row_end - item.row_begin) + row - item.row_begin;
-        write_partial(pass.constants, item.partial, index, static_cast<int>(pass.row_end - row), vectors, state);
+        write_partial<T>(pass.constants, item.partial, index, static_cast<int>(pass.row_end - row), vectors, state);
       }
     }
   }

@@ -2,6 +2,7 @@
 // The end of a block of rows: O and LSE, or an unnormalised partial for a later merge.
 #pragma once
 
+#include "cpu/kernels/finish_row.hpp"
 #include "cpu/kernels/prefill_pack.hpp"
 
 namespace tessera::cpu::TESSERA_ISA_NAME {
@@ -14,13 +15,13 @@ struct BlockState {
 };
 
 /// out[i][c ... dv) = O of lane i * norm of lane i, for the first `valid` lanes of vector j.
-template <class Write>
+template <class T, class Write>
 TESSERA_INLINE void write_lanes(const float* o, int stride, bool seen, const float* norm, int c, int dv, int valid,
                                 const Write& write) {
   const F n = load(norm);
   for (; c < dv; c += kWidth) {
     F block[kWidth];
-    for (int i = 0; i < kWidth; ++i) block[i] = seen ? mul(load(o + (c + i) * stride), n) : zero();
+    for (int i = 0; i < kWidth; ++i) block[i] = seen ? scaled_sum<T::kPairs>(load(o + (c + i) * stride), n) : zero();
     transpose(block);
     for (int i = 0; i < valid; ++i) write(i, c, block[i]);
   }
@@ -77,7 +78,7 @@ TESSERA_INLINE int write_rounded(const float* o, int stride, const float* norm, 
 #pragma GCC unroll 16
       for (int i = 0; i < kWidth; ++i) {
         const float* at = o + (c + 2 * i) * stride;
-        block[i] = T::rounded(mul(load(at), n), mul(load(at + stride), n));
+        block[i] = T::rounded(scaled_sum<true>(load(at), n), scaled_sum<true>(load(at + stride), n));
       }
       transpose(block);
       for (int i = 0; i < valid; ++i) store(reinterpret_cast<float*>(out[i] + c), block[i]);
@@ -105,7 +106,7 @@ void write_outputs(const RunConstants& constants, const Sequence& sequence, std:
     }
     const int done =
         state.seen ? write_rounded<T>(state.o + j * kWidth, vectors * kWidth, norm, constants.dv, valid, out) : 0;
-    write_lanes(
+    write_lanes<T>(
         state.o + j * kWidth, vectors * kWidth, state.seen, norm, done, constants.dv,
         valid, [&](int i, int c, F x) __attribute__((always_inline)) {
           if (constants.dv - c >= kWidth) {
@@ -118,6 +119,7 @@ void write_outputs(const RunConstants& constants, const Sequence& sequence, std:
 }
 
 /// Rows from `index` on of the partial.
+template <class T>
 TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& partial, std::int64_t index, int rows,
                                   int vectors, const BlockState& state) {
   alignas(64) float one[kWidth];
@@ -131,7 +133,7 @@ TESSERA_INLINE void write_partial(const RunConstants& constants, const Partial& 
       partial.m[index + j * kWidth + i] = __builtin_isnan(l) && m < 0 && __builtin_isinf(m) ? 0 : m;
       partial.l[index + j * kWidth + i] = l;
     }
-    write_lanes(
+    write_lanes<T>(
         state.o + j * kWidth, vectors * kWidth, state.seen, one, 0, constants.dv,
         valid, [&](int i, int c, F x) __attribute__((always_inline)) {
           if (constants.dv - c >= kWidth) {
