@@ -1,96 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface as a C caller uses it, and as he misuses it.
-#include "tessera/tessera.h"
+#include "capi/capi_test.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
+namespace tessera::capi::test {
 namespace {
-
-using ::testing::HasSubstr;
-
-struct Destroy {
-  void operator()(tessera_problem* p) const { tessera_problem_destroy(p); }
-  void operator()(tessera_plan* p) const { tessera_plan_destroy(p); }
-};
-using ProblemHandle = std::unique_ptr<tessera_problem, Destroy>;
-using PlanHandle = std::unique_ptr<tessera_plan, Destroy>;
-
-ProblemHandle parse(const char* text) {
-  tessera_problem* problem = nullptr;
-  tessera_error error = {};
-  EXPECT_EQ(tessera_problem_parse(text, &problem, &error), TESSERA_OK) << text << ": " << error.message;
-  return ProblemHandle(problem);
-}
-
-PlanHandle plan_of(const tessera_problem* problem) {
-  tessera_plan* plan = nullptr;
-  tessera_error error = {};
-  EXPECT_EQ(tessera_plan_create(problem, nullptr, &plan, &error), TESSERA_OK) << error.message;
-  return PlanHandle(plan);
-}
-
-tessera_problem_desc small_desc() {
-  tessera_problem_desc desc;
-  tessera_problem_desc_init(&desc, sizeof desc);
-  desc.dtype = TESSERA_F32;
-  desc.num_q_heads = 4;
-  desc.num_kv_heads = 2;
-  desc.head_dim_qk = desc.head_dim_v = 8;
-  desc.seqlen_q = 3;
-  desc.seqlen_kv = 5;
-  return desc;
-}
-
-/// A small run with q = 0 and V[j] = j: every output is the mean of the visible j.
-struct SmallRun {
-  ProblemHandle problem = parse("f32 b1 hq4 hkv2 d8 sq3 skv5 causal");
-  PlanHandle plan = plan_of(problem.get());
-  std::vector<float> q = std::vector<float>(3 * 4 * 8), k = std::vector<float>(5 * 2 * 8, 1.0f);
-  std::vector<float> v = std::vector<float>(5 * 2 * 8), o = std::vector<float>(3 * 4 * 8, NAN),
-                     lse = std::vector<float>(12, NAN);
-  tessera_tensors tensors;
-  std::size_t bytes = tessera_plan_workspace_bytes(plan.get());
-  std::vector<unsigned char> storage = std::vector<unsigned char>(bytes + TESSERA_WORKSPACE_ALIGNMENT);
-  void* workspace;
-  tessera_error error = {};
-
-  SmallRun() {
-    for (int j = 0; j < 5; ++j) std::fill_n(v.begin() + j * 16, 16, static_cast<float>(j));
-    tensors.struct_size = sizeof tensors;
-    EXPECT_EQ(tessera_tensors_packed(problem.get(), q.data(), k.data(), v.data(), o.data(), lse.data(), &tensors, &error),
-              TESSERA_OK)
-        << error.message;
-    const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
-    workspace = storage.data() + (TESSERA_WORKSPACE_ALIGNMENT - address % TESSERA_WORKSPACE_ALIGNMENT);
-  }
-  tessera_code run(const tessera_run_options* options = nullptr) {
-    return tessera_run(plan.get(), &tensors, workspace, bytes, options, &error);
-  }
-  void expect_answer() const {
-    for (int i = 0; i < 3; ++i) {
-      for (int x = 0; x < 32; ++x) EXPECT_FLOAT_EQ(o[i * 32 + x], (i + 2) / 2.0f) << "query " << i << ", element " << x;
-      for (int h = 0; h < 4; ++h) EXPECT_FLOAT_EQ(lse[h * 3 + i], std::log(i + 3.0f));
-    }
-  }
-  void expect_untouched() const {
-    for (float x : o) EXPECT_TRUE(std::isnan(x));
-    for (float x : lse) EXPECT_TRUE(std::isnan(x));
-  }
-};
 
 TEST(CApi, Version) { EXPECT_STREQ(tessera_version(), "0.1.0"); }
 
@@ -122,155 +41,6 @@ TEST(CApi, LongMessagesAreCutWithAZero) {
   EXPECT_EQ(tessera_problem_parse(std::string(5000, 'y').c_str(), &problem, &error), TESSERA_INVALID);
   EXPECT_LT(std::strlen(error.message), sizeof error.message);
   EXPECT_EQ(problem, nullptr);
-}
-
-TEST(CApiProblem, StringRoundTrips) {
-  const char* text = "bf16 b4 hq32 hkv8 d128 sq1 skv4096 causal page128";
-  const ProblemHandle problem = parse(text);
-  char buffer[256];
-  std::size_t needed = 0;
-  ASSERT_EQ(tessera_problem_string(problem.get(), buffer, sizeof buffer, &needed, nullptr), TESSERA_OK);
-  EXPECT_STREQ(buffer, text);
-  EXPECT_EQ(needed, std::strlen(text) + 1);
-  char tiny[5];
-  ASSERT_EQ(tessera_problem_string(problem.get(), tiny, sizeof tiny, &needed, nullptr), TESSERA_OK);
-  EXPECT_STREQ(tiny, "bf16");
-  EXPECT_EQ(needed, std::strlen(text) + 1);
-  EXPECT_EQ(tessera_problem_string(problem.get(), nullptr, 0, nullptr, nullptr), TESSERA_OK);
-}
-
-TEST(CApiProblem, DescribesWhatItWasMadeOf) {
-  tessera_problem_desc desc = small_desc();
-  const std::int32_t lengths[] = {5};
-  desc.seqlens_kv = lengths;
-  desc.causal = 1;
-  desc.window_left = 3;
-  desc.softmax_scale = 0.25;
-  desc.has_sink = 1;
-  tessera_problem* made = nullptr;
-  tessera_error error = {};
-  ASSERT_EQ(tessera_problem_create(&desc, &made, &error), TESSERA_OK) << error.message;
-  const ProblemHandle problem(made);
-  tessera_problem_desc again = {};
-  again.struct_size = sizeof again;
-  ASSERT_EQ(tessera_problem_describe(made, &again, &error), TESSERA_OK) << error.message;
-  ASSERT_NE(again.seqlens_kv, nullptr);
-  EXPECT_NE(again.seqlens_kv, lengths) << "arrays are copied";
-  EXPECT_EQ(again.seqlens_kv[0], 5);
-  again.seqlens_kv = lengths;
-  EXPECT_EQ(std::memcmp(&again, &desc, sizeof desc), 0);
-}
-
-TEST(CApiProblem, ScaleThatIsNotANumberIsTheDefault) {
-  tessera_problem_desc desc = small_desc();
-  EXPECT_TRUE(std::isnan(desc.softmax_scale));
-  tessera_problem* made = nullptr;
-  EXPECT_EQ(tessera_problem_create(&desc, &made, nullptr), TESSERA_OK);
-  tessera_problem_destroy(made);
-}
-
-TEST(CApiProblem, EachBadFieldIsNamed) {
-  const struct {
-    const char* part;
-    void (*spoil)(tessera_problem_desc&);
-  } cases[] = {
-      {"struct_size", [](tessera_problem_desc& d) { d.struct_size = 8; }},
-      {"struct_size", [](tessera_problem_desc& d) { d.struct_size = 0; }},
-      {"dtype", [](tessera_problem_desc& d) { d.dtype = 3; }},
-      {"dtype", [](tessera_problem_desc& d) { d.dtype = -1; }},
-      {"kv_layout", [](tessera_problem_desc& d) { d.kv_layout = 3; }},
-      {"alignment", [](tessera_problem_desc& d) { d.alignment = 2; }},
-      {"batch", [](tessera_problem_desc& d) { d.batch = 0; }},
-      {"batch", [](tessera_problem_desc& d) { d.batch = std::numeric_limits<std::int64_t>::max(); }},
-      {"num_q_heads", [](tessera_problem_desc& d) { d.num_q_heads = 3; }},
-      {"num_kv_heads", [](tessera_problem_desc& d) { d.num_kv_heads = 0; }},
-      {"head_dim_qk", [](tessera_problem_desc& d) { d.head_dim_qk = 0; }},
-      {"head_dim_v", [](tessera_problem_desc& d) { d.head_dim_v = -8; }},
-      {"seqlen_q", [](tessera_problem_desc& d) { d.seqlen_q = -1; }},
-      {"seqlen_kv", [](tessera_problem_desc& d) { d.seqlen_kv = -1; }},
-      {"page_size", [](tessera_problem_desc& d) { d.page_size = 16; }},
-      {"page_size", [](tessera_problem_desc& d) { d.kv_layout = TESSERA_KV_PAGED_HEAD_MAJOR; }},
-      {"causal", [](tessera_problem_desc& d) { d.causal = 2; }},
-      {"window_left", [](tessera_problem_desc& d) { d.window_left = -2; }},
-      {"window_right", [](tessera_problem_desc& d) { d.window_right = -2; }},
-      {"softmax_scale", [](tessera_problem_desc& d) { d.softmax_scale = INFINITY; }},
-      {"softcap", [](tessera_problem_desc& d) { d.softcap = -1; }},
-      {"has_alibi", [](tessera_problem_desc& d) { d.has_alibi = -1; }},
-      {"has_sink", [](tessera_problem_desc& d) { d.has_sink = 7; }},
-      {"has_bias", [](tessera_problem_desc& d) { d.has_bias = 2; }},
-      {"has_mask", [](tessera_problem_desc& d) { d.has_mask = 2; }},
-      {"kv_chunk", [](tessera_problem_desc& d) { d.kv_chunk = -1; }},
-  };
-  for (const auto& c : cases) {
-    tessera_problem_desc desc = small_desc();
-    c.spoil(desc);
-    tessera_problem* problem = nullptr;
-    tessera_error error = {};
-    EXPECT_EQ(tessera_problem_create(&desc, &problem, &error), TESSERA_INVALID) << c.part;
-    EXPECT_THAT(error.message, HasSubstr(c.part));
-    EXPECT_EQ(problem, nullptr);
-  }
-}
-
-TEST(CApiProblem, BadArraysAreNamed) {
-  const std::int32_t falling[] = {0, 3, 2}, negative[] = {4, -1}, late[] = {1, 2, 3};
-  const auto create = [](const tessera_problem_desc& desc, tessera_error& error) {
-    tessera_problem* problem = nullptr;
-    const tessera_code code = tessera_problem_create(&desc, &problem, &error);
-    tessera_problem_destroy(problem);
-    return code;
-  };
-  tessera_error error = {};
-  for (const std::int32_t* bad : {falling, late}) {
-    tessera_problem_desc desc = small_desc();
-    desc.batch = 2;
-    desc.cu_seqlens_q = bad;
-    EXPECT_EQ(create(desc, error), TESSERA_INVALID);
-    EXPECT_THAT(error.message, HasSubstr("cu_seqlens_q"));
-    desc = small_desc();
-    desc.batch = 2;
-    desc.cu_seqlens_kv = bad;
-    EXPECT_EQ(create(desc, error), TESSERA_INVALID);
-    EXPECT_THAT(error.message, HasSubstr("cu_seqlens_kv"));
-  }
-  tessera_problem_desc desc = small_desc();
-  desc.batch = 2;
-  desc.seqlens_kv = negative;
-  EXPECT_EQ(create(desc, error), TESSERA_INVALID);
-  EXPECT_THAT(error.message, HasSubstr("seqlens_kv"));
-}
-
-TEST(CApiProblem, OptionsOfALaterVersionAreNotDropped) {
-  struct {
-    tessera_problem_desc desc;
-    std::int64_t later;
-  } grown = {small_desc(), 0};
-  static_assert(sizeof grown == sizeof(tessera_problem_desc) + 8);
-  grown.desc.struct_size = sizeof grown;
-  tessera_problem* problem = nullptr;
-  tessera_error error = {};
-  EXPECT_EQ(tessera_problem_create(&grown.desc, &problem, &error), TESSERA_OK) << error.message;
-  tessera_problem_destroy(problem);
-  grown.later = 1;
-  EXPECT_EQ(tessera_problem_create(&grown.desc, &problem, &error), TESSERA_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("struct_size"));
-}
-
-TEST(CApiProblem, InitWritesNoMoreThanItIsTold) {
-  struct {
-    tessera_run_options options;
-    std::int64_t guard;
-  } s;
-  s.guard = 77;
-  tessera_run_options_init(&s.options, sizeof s.options);
-  EXPECT_EQ(s.options.struct_size, sizeof s.options);
-  EXPECT_EQ(s.guard, 77);
-  tessera_run_options_init(&s.options, sizeof s);  // a caller of a later version: all of his struct is set
-  EXPECT_EQ(s.guard, 0);
-  tessera_run_options_init(nullptr, sizeof s.options);
-  tessera_plan_options_init(nullptr, sizeof(tessera_plan_options));
-  tessera_tensors_init(nullptr, sizeof(tessera_tensors));
-  tessera_problem_desc_init(nullptr, sizeof(tessera_problem_desc));
 }
 
 TEST(CApiMisuse, NullIsNamed) {
@@ -472,85 +242,6 @@ TEST(CApiPlan, IsSharedByThreads) {
   EXPECT_EQ(failures, 0);
 }
 
-struct Merge {
-  std::vector<float> a = std::vector<float>(2 * 4, 1.0f), b = std::vector<float>(2 * 4, 3.0f),
-                     o = std::vector<float>(2 * 4, NAN);
-  std::vector<float> lse_a = {0, 0}, lse_b = {0, -INFINITY}, lse = {NAN, NAN};
-  tessera_merge_desc desc = {sizeof(tessera_merge_desc), TESSERA_F32, 0, 1, 1, 2, 4};
-  tessera_partial partials[2] = {{{a.data(), 8, 8, 4}, lse_a.data()}, {{b.data(), 8, 8, 4}, lse_b.data()}};
-  tessera_tensor out = {o.data(), 8, 8, 4};
-  tessera_error error = {};
-  tessera_code run() { return tessera_merge(&desc, partials, 2, &out, lse.data(), nullptr, &error); }
-};
-
-TEST(CApiMerge, MergesTwo) {
-  Merge m;
-  ASSERT_EQ(m.run(), TESSERA_OK) << m.error.message;
-  for (int x = 0; x < 4; ++x) {
-    EXPECT_FLOAT_EQ(m.o[x], 2.0f);
-    EXPECT_EQ(m.o[4 + x], 1.0f) << "the second head's other partial is empty";
-  }
-  EXPECT_FLOAT_EQ(m.lse[0], std::log(2.0f));
-  EXPECT_EQ(m.lse[1], 0.0f);
-}
-
-TEST(CApiMerge, RunsOnTheLibrarysPool) {
-  tessera_error error = {};
-  tessera_executor pool = {};
-  ASSERT_EQ(tessera_default_executor(&pool, &error), TESSERA_OK) << error.message;
-  EXPECT_GE(pool.concurrency(pool.self), 1);
-  std::atomic<int> sum = 0;
-  pool.parallel(
-      pool.self, 100, [](void* context, int i) { *static_cast<std::atomic<int>*>(context) += i; }, &sum);
-  EXPECT_EQ(sum, 4950) << "each of 100 tasks once";
-
-  const std::int64_t rows = 400, dim = 256;
-  std::vector<float> a(rows * dim, 1.0f), b(rows * dim, 3.0f), lse(rows, 2.0f), o(rows * dim, NAN);
-  const tessera_merge_desc desc = {sizeof desc, TESSERA_F32, 0, 1, 1, rows, dim};
-  const tessera_partial partials[] = {{{a.data(), rows * dim, rows * dim, dim}, lse.data()},
-                                      {{b.data(), rows * dim, rows * dim, dim}, lse.data()}};
-  const tessera_tensor out = {o.data(), rows * dim, rows * dim, dim};
-  ASSERT_EQ(tessera_merge(&desc, partials, 2, &out, nullptr, &pool, &error), TESSERA_OK) << error.message;
-  EXPECT_EQ(std::count(o.begin(), o.end(), 2.0f), rows * dim);
-  EXPECT_EQ(tessera_default_executor(nullptr, &error), TESSERA_INVALID);
-  EXPECT_THAT(error.message, HasSubstr("executor is null"));
-}
-
-TEST(CApiMerge, MisuseIsNamed) {
-  const struct {
-    const char* part;
-    tessera_code (*call)(Merge&);
-  } cases[] = {
-      {"desc", [](Merge& m) { return tessera_merge(nullptr, m.partials, 2, &m.out, nullptr, nullptr, &m.error); }},
-      {"partials", [](Merge& m) { return tessera_merge(&m.desc, nullptr, 2, &m.out, nullptr, nullptr, &m.error); }},
-      {"partials", [](Merge& m) { return tessera_merge(&m.desc, m.partials, 0, &m.out, nullptr, nullptr, &m.error); }},
-      {"num_partials is 18446744073709551615",
-       [](Merge& m) { return tessera_merge(&m.desc, m.partials, SIZE_MAX, &m.out, nullptr, nullptr, &m.error); }},
-      {"o is null", [](Merge& m) { return tessera_merge(&m.desc, m.partials, 2, nullptr, nullptr, nullptr, &m.error); }},
-      {"o: null", [](Merge& m) { return m.out.data = nullptr, m.run(); }},
-      {"partials[1].lse: null", [](Merge& m) { return m.partials[1].lse = nullptr, m.run(); }},
-      {"partials[0].o: null", [](Merge& m) { return m.partials[0].o.data = nullptr, m.run(); }},
-      {"desc.struct_size is 1", [](Merge& m) { return m.desc.struct_size = 1, m.run(); }},
-      {"desc.dtype is 9", [](Merge& m) { return m.desc.dtype = 9, m.run(); }},
-      {"desc.reserved is 9", [](Merge& m) { return m.desc.reserved = 9, m.run(); }},
-      {"batch: -1", [](Merge& m) { return m.desc.batch = -1, m.run(); }},
-      {"seqlen_q: -1", [](Merge& m) { return m.desc.seqlen_q = -1, m.run(); }},
-      {"num_q_heads: -1", [](Merge& m) { return m.desc.num_q_heads = -1, m.run(); }},
-      {"head_dim_v: 0", [](Merge& m) { return m.desc.head_dim_v = 0, m.run(); }},
-      {"executor",
-       [](Merge& m) {
-         const tessera_executor empty = {};
-         return tessera_merge(&m.desc, m.partials, 2, &m.out, nullptr, &empty, &m.error);
-       }},
-  };
-  for (const auto& c : cases) {
-    Merge m;
-    EXPECT_EQ(c.call(m), TESSERA_INVALID) << c.part;
-    EXPECT_THAT(m.error.message, HasSubstr(c.part));
-    for (float x : m.o) EXPECT_TRUE(std::isnan(x));
-  }
-}
-
 TEST(CApiImplementations, AreListedAndForced) {
   const ProblemHandle problem = parse("f32 b1 hq1 hkv1 d8 sq1 skv8");
   const std::size_t count = tessera_implementation_count();
@@ -574,3 +265,4 @@ TEST(CApiImplementations, AreListedAndForced) {
 }
 
 }  // namespace
+}  // namespace tessera::capi::test
