@@ -37,7 +37,7 @@ release:         ## build the library, build/release/tessera and build/release/t
 demo: release    ## attention over real tensors, checked against the oracle
 	@scripts/demo.sh build/release/tessera
 
-test: setup      ## everything that CI runs, about half an hour on two cores
+test: setup      ## everything that CI runs, 35 to 45 minutes on two cores
 	@$(MAKE) --no-print-directory format-check test-release tidy test-package test-fuzz test-asan test-tsan
 	@echo "make test: all passed"
 
