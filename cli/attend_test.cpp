@@ -424,6 +424,8 @@ TEST_F(Merge, RefusesWhatDoesNotFit) {
   EXPECT_THAT(run("merge a lse").err, HasSubstr("its shape must be [1, 2, 3]"));
   EXPECT_THAT(run("merge a no_lse").err, HasSubstr("tensor \"lse\" is missing"));
   EXPECT_EQ(run("merge a shape").code, 2);
+  write("wide", {{"o", normal_data({1, 1, 1, 300}, 1)}, {"lse", normal_data({1, 1, 1}, 2)}});
+  EXPECT_THAT(run("merge wide").err, HasSubstr("wide: head_dim_v: 300 is not in [1, 256]"));
   EXPECT_EQ(run("merge a -o a").code, 2);
   EXPECT_EQ(run("merge").code, 2);
 }

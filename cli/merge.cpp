@@ -103,7 +103,9 @@ void report(const Options& options, int threads, const MergeProblem& problem, co
     print_json(json);
     return;
   }
-  fmt::print("merged    {} partial results on {} {}\n", options.inputs.size(), threads, threads == 1 ? "thread" : "threads");
+  const std::size_t parts = options.inputs.size();
+  fmt::print("merged    {} partial {} on {} {}\n", parts, parts == 1 ? "result" : "results", threads,
+             threads == 1 ? "thread" : "threads");
   fmt::print("o         {} {}   norm {:.6g}   first {}\n", name_of(problem.dtype), TensorInfo{"", "", shapes.o}.shape_text(),
              std::sqrt(squares), list_text(o_first));
   fmt::print("lse       f32 {}   first {}\n", TensorInfo{"", "", shapes.lse}.shape_text(), list_text(lse_first));
@@ -126,7 +128,7 @@ ExitCode merge(const Options& options) {
   Part merged{value_of(AlignedBuffer::make(parts[0].o.size(), "the output")),
               value_of(AlignedBuffer::make(parts[0].lse.size(), "the output"))};
   LimitedPool pool(threads);
-  check(tessera::merge(problem, partials, {merged.o.data(), strides}, merged.lse.as<float>(), &pool));
+  check(tessera::merge(problem, partials, {merged.o.data(), strides}, merged.lse.as<float>(), &pool), options.inputs[0]);
 
   if (!options.output.empty()) {
     const TensorToWrite tensors[] = {{"o", shapes.dtype, shapes.o, merged.o.data(), merged.o.size()},
