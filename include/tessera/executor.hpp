@@ -22,6 +22,6 @@ class TESSERA_EXPORT Executor {
 
 /// The library's own pool, which a run uses when it is lent none: threads of oneTBB, as many as the process may use. For
 /// `merge`, which stays on the calling thread when it is lent none. Lives as long as the process.
-TESSERA_EXPORT Executor& default_executor() noexcept;
+TESSERA_EXPORT Executor& default_executor();
 
 }  // namespace tessera

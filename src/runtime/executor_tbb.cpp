@@ -155,7 +155,7 @@ class TbbExecutor final : public Executor {
 namespace tessera {
 
 // Of oneTBB's pool, which a process has once, so that runs inside a program's own oneTBB tasks add no threads.
-Executor& default_executor() noexcept {
+Executor& default_executor() {
   // Never destroyed: a worker may look out for another millisecond when the process ends.
   static auto* executor = new runtime::TbbExecutor;
   return *executor;
