@@ -21,6 +21,8 @@ Compiles Ascend C for this host: kernels run on the twin, which checks and times
   -o FILE                  the program (a.out), or the object with -c
   -c                       compile only
   --cce-auto-sync=on|off   the device compiler adds the barriers it would add (on), or the kernel must have them (off)
+  --no-gm-pointers         accesses of GM through plain pointers are neither checked nor timed: the compiler announces
+                           no loads and stores to the twin, as it does not where -fsanitize=address or =thread is given
   --device-check[=error]   what the device compiler would refuse is an error: recursion, virtual functions, allocation,
                            exceptions, double, host functions, pointers of the wrong memory. Needs clang.
   --device-check=warn      the same as warnings: the default where clang is installed
@@ -126,6 +128,8 @@ Options parse(int argc, char** argv) {
       fail("--cce-auto-sync is on or off, not '" + a + "'");
     } else if (a == "--device-check" || starts_with(a, "--device-check=")) {
       device_check(o, a);
+    } else if (a == "--no-gm-pointers") {
+      o.pointers = false;
     } else if (is_vendor_option(a) || is_vendor_library(a)) {
       continue;
     } else if (starts_with(a, "--cce-")) {

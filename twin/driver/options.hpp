@@ -12,7 +12,8 @@ enum class DeviceCheck { Auto, Off, Warn, Error };  // Auto: Warn where a clang 
 
 struct Options {
   std::string cxx, out, keep;
-  bool compile_only = false, verbose = false, auto_sync = true, has_std = false, has_level = false, has_debug = false;
+  bool compile_only = false, verbose = false, auto_sync = true, has_std = false, has_level = false, has_debug = false,
+       pointers = true;  // the twin sees what goes through pointers into GM
   DeviceCheck device_check = DeviceCheck::Auto;
   std::string clang;               // for the device check
   std::vector<std::string> flags;  // for the compiler, in order

@@ -2,6 +2,7 @@
 // twincc: compiles a file with Ascend C kernels for the host, so that they run on the twin. See docs/twin.md.
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -52,6 +53,34 @@ std::vector<std::string> portable_flags(const Options& o) {
   return flags;
 }
 
+// A program with a sanitizer that announces loads and stores to itself.
+bool has_sanitizer(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& f) {
+    if (!starts_with(f, "-fsanitize=")) return false;
+    for (const char* const kind : {"address", "thread", "memory"}) {
+      if (f.find(kind) != std::string::npos) return true;
+    }
+    return false;
+  });
+}
+
+// Has the compiler call a function of the twin's before each load and store (src/gm_callbacks.cpp). It defines a macro with
+// the sanitizer, which is not there.
+std::vector<std::string> announcing_flags(const Options& o) {
+  if (o.cxx.find("clang") != std::string::npos) {
+    return {"-fsanitize=thread",          "-mllvm", "-tsan-instrument-func-entry-exit=0",  "-mllvm",
+            "-tsan-instrument-atomics=0", "-mllvm", "-tsan-instrument-read-before-write=1"};
+  }
+  return {"-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-Wno-tsan", "-U__SANITIZE_THREAD__"};
+}
+
+// Of calls that compilers make of large copies nothing is announced: they get the names of src/gm_copies.cpp.
+void rename_copies(const Options& o, const fs::path& object) {
+  if (read_file(object).compare(0, 4, "\177ELF") != 0) return;  // of -flto: code is made later
+  run(o, {"objcopy", "--redefine-sym=memcpy=twin_memcpy", "--redefine-sym=memmove=twin_memmove",
+          "--redefine-sym=memset=twin_memset", object.string()});
+}
+
 // What the preprocessor makes of the source says the types of kernels. A kernel that only some passes see counts too.
 void read_types(const Options& o, Unit& unit, const std::vector<std::string>& command, const fs::path& source,
                 const fs::path& work) {
@@ -75,6 +104,8 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   const fs::path source = unit.write();
   std::vector<std::string> command = {o.cxx};
   if (!o.has_level) command.push_back("-O1");
+  // Files of clang's DWARF 5 are off by one to binutils before 2.41, which names lines.
+  if (o.cxx.find("clang") != std::string::npos) command.push_back("-gdwarf-4");
   if (!o.has_debug) command.push_back("-g");
   const auto add = [&](const std::vector<std::string>& more) { command.insert(command.end(), more.begin(), more.end()); };
   add(words(TWIN_FLAGS));
@@ -91,6 +122,8 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   const std::vector<std::string> flags = source_flags(o, unit, shared);
   add(flags);
   add(o.flags);
+  const bool pointers = o.pointers && !has_sanitizer(o.flags) && !has_sanitizer(words(TWIN_FLAGS));
+  if (pointers) add(announcing_flags(o));
   struct Pass {
     const char* name;
     const char* define;
@@ -106,6 +139,7 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
     if (pass.define && o.cxx.find("clang") == std::string::npos) full.push_back("-fno-gnu-unique");
     full.insert(full.end(), {"-c", source.string(), "-o", object.string()});
     run(o, full);
+    if (pointers) rename_copies(o, object);
     if (pass.define) {
       // The three copies define the same names: those of the device passes become local, inline functions and templates
       // included.

@@ -154,7 +154,9 @@ namespace AscendC {
 void* GmAlloc(std::size_t size) {
   const twin::HostLock lock;
   void* pointer = twin::GlobalMemory::get().allocate(size, "GmAlloc");
-  if (pointer) twin::GlobalMemory::get().mark_defined(pointer, size);
+  if (!pointer) return nullptr;
+  twin::GlobalMemory::get().mark_defined(pointer, size);
+  twin::GlobalMemory::get().find(reinterpret_cast<std::uint64_t>(pointer))->of_the_host = true;
   return pointer;
 }
 void GmFree(void* pointer) {

@@ -94,12 +94,9 @@ std::vector<LineCost> path_in_words(const Timeline& t) {
   each_stretch(t, [&](const Stretch& s) { add_stretch(t, s, &sums); });
   std::vector<LineCost> out;
   for (const auto& [key, cycles] : sums.cycles) {
-    out.push_back({in_words(key), key.site ? to_string(site_of(key.site)) : "", key.name,
-                   key.because ? to_string(site_of(key.because)) : "", cycles});
+    out.push_back({in_words(key), key.site ? line_for_later(key.site) : "", key.name,
+                   key.because ? line_for_later(key.because) : "", cycles});
   }
-  std::stable_sort(out.begin(), out.end(), [](const LineCost& a, const LineCost& b) {
-    return std::tie(b.cycles, a.line, a.what, a.because_line) < std::tie(a.cycles, b.line, b.what, b.because_line);
-  });
   return out;
 }
 

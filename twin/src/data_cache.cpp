@@ -67,6 +67,15 @@ std::string against(const Core& c, int other) {
 
 }  // namespace
 
+const char* cache_cost(const Core& c, const Memory& m, std::uint64_t begin) {
+  const auto found = m.cached.find(begin / kCacheLineBytes);
+  if (found == m.cached.end()) return "ScalarGm";
+  for (const CachedLine& l : found->second) {
+    if (l.core == c.index) return l.present ? "ScalarGmCached" : "ScalarGm";
+  }
+  return "ScalarGm";
+}
+
 bool cache_before_load(Core& c, Memory& m, std::uint64_t begin) {
   const auto found = m.cached.find(begin / kCacheLineBytes);
   if (found == m.cached.end()) return false;
@@ -81,25 +90,28 @@ bool cache_before_load(Core& c, Memory& m, std::uint64_t begin) {
   return true;
 }
 
-void cache_load(Core& c, Memory& m, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, std::uint32_t site) {
+void cache_load(Core& c, Memory& m, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, std::uint32_t site,
+                const char* by) {
   const std::uint64_t number = begin / kCacheLineBytes;
   CachedLine& l = line_of(c, m, number);
   if (!l.present) return load(c, m, number, l, site);
   m.history.writes(begin, end, [&](const Event& w, std::uint64_t b, std::uint64_t e) {
     if ((w.core == c.index && w.pipe == Pipe::S) || knows(c, l.loaded, w) || !knows(c, c.clock[int(Pipe::S)], w)) return;
     stale(m, std::max(b, begin), std::min(e, end), {site, w.site, against(c, w.core), Pipe::S, w.pipe, tensor, w.tensor},
-          format("GetValue reads a line that has been in the data cache since %s; %s at %s has written it after that",
+          format("%s reads a line that has been in the data cache since %s; %s at %s has written it after that", by,
                  to_string(site_of(l.load_site)).c_str(), name(w.pipe), to_string(site_of(w.site)).c_str()),
           "DataCacheCleanAndInvalid on the line before it is read again");
   });
 }
 
-void cache_store(Core& c, Memory& m, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, std::uint32_t site) {
+void cache_store(Core& c, Memory& m, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, std::uint32_t site,
+                 const char* by) {
   const std::uint64_t number = begin / kCacheLineBytes;
   CachedLine& l = line_of(c, m, number);
   load(c, m, number, l, site);
   l.dirty |= bits(number, begin, end);
   l.store_site = site;
+  l.stored_by = by;
   l.store_tensor = tensor;
   l.store_time = c.issued[int(Pipe::S)];
   const std::uint64_t base = number * kCacheLineBytes;
@@ -110,7 +122,7 @@ void cache_store(Core& c, Memory& m, std::uint64_t begin, std::uint64_t end, std
     if ((bits(number, b, e) & ~l.dirty) == 0) return;                      // the same bytes: an ordinary race, if any
     if (w.pipe == Pipe::S && !knows(c, c.clock[int(Pipe::S)], w)) return;  // two dirty lines: cache_meet has said so
     stale(m, b, e, {site, w.site, against(c, w.core), Pipe::S, w.pipe, tensor, w.tensor},
-          format("SetValue dirties a line of 64 bytes whose write-back overwrites what %s at %s writes beside it",
+          format("%s dirties a line of 64 bytes whose write-back overwrites what %s at %s writes beside it", by,
                  name(w.pipe), to_string(site_of(w.site)).c_str()),
           kApart);
   });
@@ -131,9 +143,9 @@ void cache_meet(Core& c, Pipe pipe, const Access& a, const Event& now, const cha
       if (!a.write) {
         if ((touched & l.dirty) == 0 || !knows(c, known, stored)) continue;
         stale(*a.memory, a.begin, a.end, meeting,
-              format("%s reads what SetValue at %s wrote, which is still in the data cache of %s", instruction,
+              format("%s reads what %s at %s wrote, which is still in the data cache of %s", instruction, l.stored_by,
                      store_line.c_str(), launched().cores[l.core]->label().c_str()),
-              "DataCacheCleanAndInvalid after the SetValue, and the flag after that");
+              "DataCacheCleanAndInvalid after the store, and the flag after that");
         continue;
       }
       const bool overlaps_dirty = (touched & l.dirty) != 0;
@@ -141,10 +153,10 @@ void cache_meet(Core& c, Pipe pipe, const Access& a, const Event& now, const cha
                                : l.cleaned && (touched & l.cleaned) == 0 && !knows(c, known, cleaned);
       if (!bad) continue;
       stale(*a.memory, a.begin, a.end, meeting,
-            format("%s writes beside or into a line of 64 bytes that SetValue at %s has dirtied: its write-back "
+            format("%s writes beside or into a line of 64 bytes that %s at %s has dirtied: its write-back "
                    "overwrites this",
-                   instruction, store_line.c_str()),
-            overlaps_dirty ? "DataCacheCleanAndInvalid after the SetValue, and the flag after that" : kApart);
+                   instruction, l.stored_by, store_line.c_str()),
+            overlaps_dirty ? "DataCacheCleanAndInvalid after the store, and the flag after that" : kApart);
     }
   }
 }

@@ -259,9 +259,11 @@ inline bool knows(const Core& core, const Clock& clock, const Event& e) {
 // other access of GM.
 bool cache_before_load(Core& core, Memory& memory, std::uint64_t begin);
 void cache_load(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
-                std::uint32_t site);
+                std::uint32_t site, const char* by);
 void cache_store(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
-                 std::uint32_t site);
+                 std::uint32_t site, const char* by);
+// The row of what a scalar access costs: whether the core has the line. Lines are never evicted here.
+const char* cache_cost(const Core& core, const Memory& memory, std::uint64_t begin);
 void cache_meet(Core& core, Pipe pipe, const Access& access, const Event& now, const char* name);
 void cache_clean_line(Core& core, Memory& memory, std::uint64_t line, const Event& now);
 Clock as_foreign(const Core& core, const Clock& known);                                          // as other cores learn it

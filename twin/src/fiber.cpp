@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -77,9 +78,14 @@ void Fiber::entry(unsigned high, unsigned low) {
     self->body_();
   } catch (const Abandoned&) {
   }
-  self->done_ = true;
-  self->leave_fiber(true);
-  setcontext(&self->outside_);
+  self->end();
+}
+
+void Fiber::end() {
+  done_ = true;
+  leave_fiber(true);
+  setcontext(&outside_);
+  std::abort();  // it does not return
 }
 
 TWIN_NOT_COUNTED void Fiber::enter_fiber() {
@@ -122,7 +128,11 @@ void Fiber::suspend() {
   self->leave_fiber(false);
   swapcontext(&self->inside_, &self->outside_);
   self->enter_fiber();
-  if (self->abandoned_) throw Abandoned{};
+  if (!self->abandoned_) return;
+  if (!self->unwinds_) self->end();
+  throw Abandoned{};
 }
+
+void Fiber::unwinds(bool can) { current->unwinds_ = can; }
 
 }  // namespace twin

@@ -124,6 +124,7 @@ Memory* Instruction::memory(const View& view, std::uint64_t offset, std::uint64_
   Memory* m = GlobalMemory::get().find(view.addr + offset, &freed);
   if (!m) {
     const Memory* base = GlobalMemory::get().find(view.addr);
+    if (!base) base = GlobalMemory::get().before(view.addr + offset);
     const std::string where =
         base ? format(", %llu bytes past the end of %s",
                       static_cast<unsigned long long>(view.addr + offset - reinterpret_cast<std::uint64_t>(base->data) -
@@ -181,6 +182,7 @@ void Instruction::touch(const View& view, std::uint64_t offset, std::uint64_t by
   note(m, begin, begin + bytes, view.tensor, write);
   if (view.space != Space::GM) return;
   record_.gm_write |= write;
+  if (write) written_ = view.dtype;
   record_.no_cache |= view.cache_hint == 1;
   const std::uint64_t address = address_on_device(*m) + begin;
   auto& spans = core_.spans;
@@ -291,9 +293,10 @@ void Instruction::use(const View& view, std::uint64_t offset, std::uint64_t byte
   f.line_a = to_string(site_);
   f.core = core_.label();
   f.pipe_a = twin::name(pipe_);
-  f.range = hex_range(twin::name(view.space), (view.space == Space::GM ? 0 : view.addr) + offset + first,
-                      (view.space == Space::GM ? 0 : view.addr) + offset + last);
-  f.tensor = tensor_text(view.tensor);
+  View part = view;
+  part.addr += offset + first;
+  part.bytes = last - first;
+  place(&f, part);
   f.fix = "write the whole range first (Duplicate, a wider copy, DataCopyPad with padding), or leave it out of the count";
   report(std::move(f));
 }

@@ -129,6 +129,7 @@ class Instruction {
   bool takes_int4_ = false;
   bool values_ = false;  // it reads or writes floating-point values
   bool skipped_ = false;
+  DType written_ = DType::U8;     // of the last tensor in GM that it writes
   bool skipped_operand_ = false;  // it was refused for that
   Tag tag_ = kPlain;
   Record record_;

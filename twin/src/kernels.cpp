@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "code_lines.hpp"
+
 namespace twin {
 namespace {
 
@@ -57,7 +59,8 @@ std::string kernel_spelling(const char* pretty, const char* unit) {
   return name.find("anonymous") == std::string::npos ? name : name + kUnitFollows + unit;
 }
 
-bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name) {
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name, const char* this_header) {
+  headers_lie_at(this_header);
   Registered& r = kernels()[kernel];
   r.invoke[int(pass)] = invoke;
   if (pass == Pass::Host) r.by_name = by_name;

@@ -214,6 +214,7 @@ void run_with_other_values(Launched& first, const Device& device, const Register
     running = &later;
     mute_reports(true);
     run_all(later, device, kernel, arguments, &first);
+    take_stand_ins_away(later);
     mute_reports(false);
     GlobalMemory::get().forget_history();
     if (later.diverged) {
@@ -280,6 +281,7 @@ void launch(const LaunchRequest& request) {
   running = &l;
   const Registered& kernel = registered(request.kernel);
   run_all(l, device, kernel, request.arguments);
+  take_stand_ins_away(l);
   Streams::get().launched(l, request.stream, request.site);
   GlobalMemory::get().forget_history();
   if (l.timing_only) run_with_other_values(l, device, kernel, request.arguments);
@@ -289,6 +291,8 @@ void launch(const LaunchRequest& request) {
     const Timeline timeline = simulate(l, device);
     timing = summarise(timeline);
     modelled_us += timing.microseconds;
+    const bool shown = settings().print_timing || settings().keep_trace || !settings().html.empty();
+    if (shown) name_lines(&timing);
     if (settings().keep_trace || !settings().trace.empty()) trace_json = chrome_trace(timeline);
     if (settings().keep_trace || !settings().html.empty()) html_page = html_report(timeline, timing);
     if (settings().print_timing) std::fputs(to_text(timing).c_str(), stderr);
@@ -296,7 +300,10 @@ void launch(const LaunchRequest& request) {
   running = nullptr;
 }
 
-const Timing& last_timing() { return timing; }
+const Timing& last_timing() {
+  name_lines(&timing);
+  return timing;
+}
 double modelled_microseconds() {
   const HostLock lock;
   return modelled_us;

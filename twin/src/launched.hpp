@@ -47,6 +47,7 @@ struct Launched {
   int round = 0;
   const Core* diverged = nullptr;  // the core that did something else than in the first round
   std::vector<Overwritten> overwritten;
+  std::vector<Overwritten> stood_in;  // what loads through pointers found in place of skipped values, until the round ends
   std::vector<std::shared_ptr<HcclGroup>> hccl;  // by group
 };
 Launched& launched();

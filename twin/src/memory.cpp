@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "gm_range.hpp"
 #include "streams.hpp"
 
 namespace twin {
@@ -36,12 +37,12 @@ GlobalMemory& GlobalMemory::get() {
 }
 
 void* GlobalMemory::allocate(std::size_t bytes, const char* by, bool of_each_launch) {
-  auto block = std::make_unique<Block>();
-  Memory& m = block->memory;
-  m.data = static_cast<std::uint8_t*>(map_zeroed(bytes + 1));
+  auto memory = std::make_unique<Memory>();
+  Memory& m = *memory;
+  m.data = static_cast<std::uint8_t*>(GmRange::get().take(bytes));
   m.state = static_cast<std::uint8_t*>(map_zeroed(bytes + 1));
   if (!m.data || !m.state) {
-    if (m.data) munmap(m.data, bytes + 1);
+    if (m.data) GmRange::get().give_back(m.data, bytes);
     if (m.state) munmap(m.state, bytes + 1);
     return nullptr;
   }
@@ -51,22 +52,34 @@ void* GlobalMemory::allocate(std::size_t bytes, const char* by, bool of_each_lau
   m.history = History(16);
   m.name = format("GM buffer %d (%s, %zu bytes)", ++count_, by, bytes);
   void* const pointer = m.data;
-  blocks_[reinterpret_cast<std::uint64_t>(pointer)] = std::move(block);  // an old, freed block at this address is forgotten
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  forget_freed(address, address + bytes);
+  blocks_[address] = std::move(memory);
   last_ = nullptr;
   return pointer;
 }
 
+void GlobalMemory::forget_freed(std::uint64_t begin, std::uint64_t end) {
+  auto f = freed_.lower_bound(begin);
+  if (f != freed_.begin() && std::prev(f)->first + std::prev(f)->second > begin) --f;
+  while (f != freed_.end() && f->first < end) f = freed_.erase(f);
+}
+
 bool GlobalMemory::release(void* pointer) {
   const auto found = blocks_.find(reinterpret_cast<std::uint64_t>(pointer));
-  if (found == blocks_.end() || !found->second->live) return false;
-  Memory& m = found->second->memory;
-  munmap(m.data, m.bytes + 1);
+  if (found == blocks_.end()) return false;
+  constexpr std::size_t kRemembered = 4096;
+  const Memory& m = *found->second;
   munmap(m.state, m.bytes + 1);
-  m.history.clear();
-  m.cached.clear();
-  m.sums.clear();
+  GmRange::get().give_back(m.data, m.bytes);
   Streams::get().forget(m);
-  found->second->live = false;
+  freed_[found->first] = m.bytes;
+  freed_in_order_.push_back(found->first);
+  if (freed_in_order_.size() > kRemembered) {
+    freed_.erase(freed_in_order_.front());
+    freed_in_order_.pop_front();
+  }
+  blocks_.erase(found);
   last_ = nullptr;
   return true;
 }
@@ -74,23 +87,28 @@ bool GlobalMemory::release(void* pointer) {
 Memory* GlobalMemory::find(std::uint64_t address, bool* freed) {
   if (freed) *freed = false;
   if (last_ && address - reinterpret_cast<std::uint64_t>(last_->data) < last_->bytes) return last_;
-  auto next = blocks_.upper_bound(address);
-  while (next != blocks_.begin()) {  // a freed block may overlap a live one that came later
-    Block& block = *std::prev(next)->second;
-    const bool inside = address - std::prev(next)->first < block.memory.bytes;
-    if (inside && block.live) return last_ = &block.memory;
-    if (inside && freed) *freed = true;
-    if (block.live) break;
-    --next;
-  }
+  const auto next = blocks_.upper_bound(address);
+  if (next != blocks_.begin() && address - std::prev(next)->first < std::prev(next)->second->bytes)
+    return last_ = std::prev(next)->second.get();
+  if (!freed) return nullptr;
+  const auto behind = freed_.upper_bound(address);
+  *freed = behind != freed_.begin() && address - std::prev(behind)->first < std::prev(behind)->second;
   return nullptr;
 }
 
+const Memory* GlobalMemory::before(std::uint64_t address) const {
+  constexpr std::uint64_t kNear = 1 << 20;
+  const auto next = blocks_.upper_bound(address);
+  if (next == blocks_.begin()) return nullptr;
+  const Memory& m = *std::prev(next)->second;
+  return address - reinterpret_cast<std::uint64_t>(m.data) - m.bytes < kNear ? &m : nullptr;
+}
+
 void GlobalMemory::forget_history() {
-  for (auto& [address, block] : blocks_) {
-    block->memory.history.clear();
-    block->memory.cached.clear();
-    block->memory.sums.clear();
+  for (auto& [address, memory] : blocks_) {
+    memory->history.clear();
+    memory->cached.clear();
+    memory->sums.clear();
   }
 }
 

@@ -2,6 +2,7 @@
 // The memories: of each core, and GM, with what is known of each byte.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,8 +29,9 @@ struct CachedLine {
   bool present = false, invalidated = false;  // invalidated: by DataCacheCleanAndInvalid, since the last load
   std::uint64_t dirty = 0, cleaned = 0;       // bytes, one bit each: stored and not written back; written back in the past
   std::uint32_t load_site = 0, store_site = 0, store_time = 0, store_tensor = 0, clean_time = 0;
-  Clock loaded;    // what the scalar unit knew to be complete when it loaded the line
-  Clock released;  // what other cores learn from reading what was written back
+  const char* stored_by = "";  // the instruction of store_site
+  Clock loaded;                // what the scalar unit knew to be complete when it loaded the line
+  Clock released;              // what other cores learn from reading what was written back
 };
 
 // ---- atomic sums whose order decides the result ----
@@ -64,6 +66,7 @@ struct Memory {
   // GM: where the L2 model sees it. Given at the first touch in a launch, so that it depends on nothing that was before.
   std::uint64_t device_address = 0;
   std::uint64_t touched_in = 0;  // Launched::serial
+  bool of_the_host = false;      // GM of GmAlloc, which the host may read and write as its own
   bool of_each_launch = false;   // GM of the library's own, which the device gives to each launch anew
   std::string name;
   History history{12};
@@ -80,21 +83,22 @@ class GlobalMemory {
   void* allocate(std::size_t bytes, const char* by, bool of_each_launch = false);
   template <class F>
   void each_touched(std::uint64_t serial, F&& f) const {  // by the launch of that number, of what the program allocated
-    for (const auto& [address, block] : blocks_) {
-      if (block->live && !block->memory.of_each_launch && block->memory.touched_in == serial) f(block->memory);
+    for (const auto& [address, memory] : blocks_) {
+      if (!memory->of_each_launch && memory->touched_in == serial) f(*memory);
     }
   }
   bool release(void* pointer);
   Memory* find(std::uint64_t address, bool* freed = nullptr);  // the live allocation that holds the address
+  const Memory* before(std::uint64_t address) const;           // the live allocation that ends before it; null: none near
   void forget_history();
   void mark_defined(const void* pointer, std::size_t bytes);  // a host copy into it
 
  private:
-  struct Block {
-    Memory memory;
-    bool live = true;
-  };
-  std::map<std::uint64_t, std::unique_ptr<Block>> blocks_;  // by host address
+  void forget_freed(std::uint64_t begin, std::uint64_t end);
+
+  std::map<std::uint64_t, std::unique_ptr<Memory>> blocks_;  // by host address
+  std::map<std::uint64_t, std::uint64_t> freed_;             // the same: how long each was
+  std::deque<std::uint64_t> freed_in_order_;                 // the last ones, so that a program may allocate for ever
   Memory* last_ = nullptr;
   int count_ = 0;
 };

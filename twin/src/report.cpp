@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "code_lines.hpp"
 #include "engine.hpp"
 #include "host_lock.hpp"
 #include "recent.hpp"
@@ -260,7 +261,10 @@ std::uint32_t site_id(const Site& site) {
   });
 }
 const Site& site_of(std::uint32_t id) { return sites().list[id]; }
-std::string to_string(const Site& site) { return site.line ? format("%s:%u", site.file, site.line) : "(launch)"; }
+std::string to_string(const Site& site) {
+  if (is_code(site)) return line_of_code(site);
+  return site.line ? format("%s:%u", site.file, site.line) : "(launch)";
+}
 
 const char* name(Pipe pipe) {
   constexpr const char* kNames[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "HCCL", "ALL"};

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "scalar.hpp"
 
 namespace twin {
 namespace {
@@ -12,7 +13,8 @@ void require_aligned_element(Instruction& i, const View& view, std::uint64_t off
            "begin the tensor on a multiple of its element's size", &view);
 }
 
-// How often the core has read this address without doing anything else: a loop that waits for another core.
+}  // namespace
+
 void note_poll(std::uint64_t address, std::uint32_t site) {
   Core& c = core();
   std::uint64_t activity = 0;
@@ -23,19 +25,25 @@ void note_poll(std::uint64_t address, std::uint32_t site) {
   c.polled_activity = activity;
   if (!again) c.waits_at = site;
 }
+
 void yield_now_and_then() {
   if (++core().scalar_steps % 4096 == 0) yield_core();  // a kernel may spin on GM until another core has written it
 }
-}  // namespace
+
+Memory* gm_at(std::uint64_t address, std::uint64_t* at) {
+  Memory* const gm = GlobalMemory::get().find(address);
+  if (gm) *at = address - reinterpret_cast<std::uint64_t>(gm->data);
+  return gm;
+}
 
 void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint32_t size, Site site) {
   Instruction i(Pipe::S, "GetValue", site);
   i.take_int4();
   require_aligned_element(i, view, offset, size);
   i.read(view, offset, size);
-  i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
-  Memory* const gm = view.space == Space::GM && !i.refused() ? GlobalMemory::get().find(view.addr + offset) : nullptr;
-  const std::uint64_t at = gm ? view.addr + offset - reinterpret_cast<std::uint64_t>(gm->data) : 0;
+  std::uint64_t at = 0;
+  Memory* const gm = view.space == Space::GM && !i.refused() ? gm_at(view.addr + offset, &at) : nullptr;
+  i.cost(gm ? cache_cost(core(), *gm, at) : "ScalarAccess", 1);
   if (gm && cache_before_load(core(), *gm, at)) i.tag(kPolled);
   if (!i.issue()) {
     std::memset(value, 0, size);
@@ -46,7 +54,7 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
   i.use(view, offset, size, "reads");
   std::memcpy(value, i.bytes(view) + offset, size);
   if (!gm) return;
-  cache_load(core(), *gm, at, at + size, view.tensor, site_id(site));
+  cache_load(core(), *gm, at, at + size, view.tensor, site_id(site), i.name());
   note_poll(view.addr + offset, site_id(site));
   yield_now_and_then();
 }
@@ -57,7 +65,9 @@ void scalar_store(const View& view, std::uint64_t offset, const void* value, std
   i.take_int4();
   require_aligned_element(i, view, offset, size);
   i.write(view, offset, size);
-  i.cost(view.space == Space::GM ? "ScalarGm" : "ScalarAccess", 1);
+  std::uint64_t at = 0;
+  Memory* const gm = view.space == Space::GM && !i.refused() ? gm_at(view.addr + offset, &at) : nullptr;
+  i.cost(gm ? cache_cost(core(), *gm, at) : "ScalarAccess", 1);
   if (!i.issue()) return;
   std::uint8_t* const at_byte = i.bytes(view) + offset;
   if (keep) {
@@ -66,10 +76,7 @@ void scalar_store(const View& view, std::uint64_t offset, const void* value, std
     std::memcpy(at_byte, value, size);
   }
   std::memset(i.state(view) + offset, kDefined, size);
-  if (view.space != Space::GM) return;
-  Memory& m = *GlobalMemory::get().find(view.addr + offset);
-  const std::uint64_t at = view.addr + offset - reinterpret_cast<std::uint64_t>(m.data);
-  cache_store(core(), m, at, at + size, view.tensor, site_id(site));
+  if (gm) cache_store(core(), *gm, at, at + size, view.tensor, site_id(site), i.name());
 }
 
 void cache_clean(const View& view, bool whole, Site site) {

@@ -61,6 +61,10 @@ struct Timeline {
 
 Timeline simulate(const Launched& launched, const Device& device);
 Timing summarise(const Timeline& timeline);
+// In a Timing: a line that only the program's debug information knows stands as a mark until name_lines.
+std::string line_for_later(std::uint32_t site);
+void name_lines(Timing* timing);
+void sort_lines(Timing* timing);
 std::string chrome_trace(const Timeline& timeline);
 std::string html_report(const Timeline& timeline, const Timing& timing);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline in figures: use of pipes, bytes, utilisation, hot lines.
-#include <algorithm>
 #include <tuple>
 
 #include "recent.hpp"
@@ -68,9 +67,7 @@ void add_lines(const Timeline& t, Timing* out) {
     if (s.record != kNone) entry(t.record(s.record)).critical += s.end - s.begin;
   });
   for (const auto& [key, e] : lines)
-    out->lines.push_back({to_string(site_of(key.site)), name(key.pipe), key.name, e.count, e.busy, e.bytes, e.critical});
-  std::stable_sort(out->lines.begin(), out->lines.end(),
-                   [](const HotLine& a, const HotLine& b) { return a.busy_cycles > b.busy_cycles; });
+    out->lines.push_back({line_for_later(key.site), name(key.pipe), key.name, e.count, e.busy, e.bytes, e.critical});
 }
 
 }  // namespace
@@ -113,6 +110,7 @@ Timing summarise(const Timeline& t) {
   }
   out.critical_path = path_in_words(t);
   add_lines(t, &out);
+  sort_lines(&out);
   return out;
 }
 

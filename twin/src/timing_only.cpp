@@ -12,6 +12,7 @@ namespace {
 struct Skipper {
   std::uint32_t site;
   const char* instruction;
+  DType dtype;
 };
 // By state, from kFirstSkipped on; they outlive a launch, as GM does. The last one stands for all that did not fit.
 std::vector<Skipper>& skippers() {
@@ -52,15 +53,17 @@ bool any_skipped(const std::uint8_t* state, std::uint64_t bytes) {
   return any;
 }
 
-std::uint8_t skipped_state(std::uint32_t site, const char* instruction) {
+std::uint8_t skipped_state(std::uint32_t site, const char* instruction, DType dtype) {
   auto& all = skippers();
   constexpr std::size_t kRoom = kFirstOrigin - kFirstSkipped;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (all[k].site == site) return static_cast<std::uint8_t>(kFirstSkipped + k);
   }
-  if (all.size() < kRoom) all.push_back({site, instruction});
+  if (all.size() < kRoom) all.push_back({site, instruction, dtype});
   return static_cast<std::uint8_t>(kFirstSkipped + all.size() - 1);
 }
+
+DType skipped_dtype(std::uint8_t state) { return skippers()[state - kFirstSkipped].dtype; }
 
 std::string skipped_by(std::uint8_t state) {
   const Skipper& s = skippers()[state - kFirstSkipped];
@@ -93,8 +96,8 @@ bool Instruction::executes() {
   Launched& l = launched();
   const bool cube = pipe_ == Pipe::M || pipe_ == Pipe::MTE1 || pipe_ == Pipe::FIX || core_.kind == CoreKind::AIC;
   skipped_ = pipe_ != Pipe::S && (values_ || cube);
-  if (skipped_ && pipe_ == Pipe::V) core_.registers.skipped = skipped_state(record_.site, name_);
-  const std::uint8_t mark = skipped_ ? skipped_state(record_.site, name_) : kDefined;
+  if (skipped_ && pipe_ == Pipe::V) core_.registers.skipped = skipped_state(record_.site, name_, written_);
+  const std::uint8_t mark = skipped_ ? skipped_state(record_.site, name_, written_) : kDefined;
   for (const Access& a : accesses_) {
     if (!a.write) continue;
     std::uint8_t* const state = a.memory->state + a.begin;
@@ -188,6 +191,15 @@ void restore_gm(Launched& l) {
     if (!at->data.empty()) std::memcpy(at->memory->data + at->begin, at->data.data(), at->data.size());
     std::memcpy(at->memory->state + at->begin, at->state.data(), at->state.size());
   }
+}
+
+void take_stand_ins_away(Launched& l) {
+  for (auto at = l.stood_in.rbegin(); at != l.stood_in.rend(); ++at) {
+    for (std::size_t k = 0; k < at->data.size(); ++k) {  // but where the kernel has stored a value of its own since
+      if (is_skipped(at->memory->state[at->begin + k])) at->memory->data[at->begin + k] = at->data[k];
+    }
+  }
+  l.stood_in.clear();
 }
 
 // ---- hints ----

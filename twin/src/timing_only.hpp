@@ -8,20 +8,22 @@
 #include <cstdint>
 #include <string>
 
+#include "twin/types.hpp"
+
 namespace twin {
 
 class Core;
 struct Launched;
 struct Record;
-struct View;
-enum class DType : std::uint8_t;
 
 inline constexpr int kRounds = 4;  // runs of a launch, each with stand-ins of its own
 
 bool is_skipped(std::uint8_t state);
 bool any_skipped(const std::uint8_t* state, std::uint64_t bytes);
-std::uint8_t skipped_state(std::uint32_t site, const char* instruction);  // of what this instruction would have written
-std::string skipped_by(std::uint8_t state);                               // "ReduceMax at softmax.asc:30"
+// Of what this instruction would have written, in elements of that type.
+std::uint8_t skipped_state(std::uint32_t site, const char* instruction, DType dtype = DType::U8);
+DType skipped_dtype(std::uint8_t state);
+std::string skipped_by(std::uint8_t state);  // "ReduceMax at softmax.asc:30"
 // What the scalar unit gets instead of a skipped value: zero if the kernel gives a hint.
 void stand_in(Core& core, DType dtype, std::uint8_t state, std::uint32_t site, void* value, std::uint32_t size_bytes);
 // A later round: does the core still do what it did in the first one? If not, the whole launch stops.
@@ -30,5 +32,7 @@ void compare_end_with_first(Core& core);
 void report_divergence(const Launched& first, const Launched& later);
 // GM as it was before the launch's first round.
 void restore_gm(Launched& launched);
+// At the end of a round: the bytes that stand-ins have taken the place of.
+void take_stand_ins_away(Launched& launched);
 
 }  // namespace twin

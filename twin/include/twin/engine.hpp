@@ -191,7 +191,8 @@ struct LaunchRequest {
 enum class Pass : std::uint8_t { Host, Aic, Aiv };
 // Under which a kernel is known: how it is written, and if that stands in an unnamed namespace, the file that is compiled.
 std::string kernel_spelling(const char* pretty, const char* unit);
-bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name);
+// this_header: where the twin's headers lie, so that their lines are not taken for a kernel's.
+bool register_kernel(const char* kernel, Pass pass, Invoke invoke, InvokeByName by_name, const char* this_header = __FILE__);
 // tiling_key −1: any key. unit: the file that is compiled, for a kernel in an unnamed namespace.
 bool register_kernel_type(const char* kernel_name, KernelType type, std::int64_t tiling_key = -1, const char* unit = "");
 void launch(const LaunchRequest& request);

@@ -5,15 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
+
+#include "twin/types.hpp"
 
 namespace twin {
 
+// Through the scalar unit, eight bytes at a time.
+void load_tiling(void* to, const void* from, std::size_t bytes, Site site);
 // From a pointer of any memory.
 template <class Pointer>
-void copy_tiling(void* to, Pointer from, std::size_t bytes) {
-  std::memcpy(to, reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from)), bytes);
+void copy_tiling(void* to, Pointer from, std::size_t bytes, Site site = Site::here()) {
+  load_tiling(to, reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from)), bytes, site);
 }
 
 template <class T>
