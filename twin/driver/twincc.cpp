@@ -53,10 +53,10 @@ std::vector<std::string> portable_flags(const Options& o) {
   return flags;
 }
 
-// A program with a sanitizer that announces loads and stores to itself.
-bool has_sanitizer(const std::vector<std::string>& flags) {
+// A sanitizer to which loads and stores are announced already, or code that is made at link time.
+bool rules_out_announcing(const std::vector<std::string>& flags) {
   return std::any_of(flags.begin(), flags.end(), [](const std::string& f) {
-    if (!starts_with(f, "-fsanitize=")) return false;
+    if (!starts_with(f, "-fsanitize=")) return starts_with(f, "-flto");
     for (const char* const kind : {"address", "thread", "memory"}) {
       if (f.find(kind) != std::string::npos) return true;
     }
@@ -76,7 +76,6 @@ std::vector<std::string> announcing_flags(const Options& o) {
 
 // Of calls that compilers make of large copies nothing is announced: they get the names of src/gm_copies.cpp.
 void rename_copies(const Options& o, const fs::path& object) {
-  if (read_file(object).compare(0, 4, "\177ELF") != 0) return;  // of -flto: code is made later
   run(o, {"objcopy", "--redefine-sym=memcpy=twin_memcpy", "--redefine-sym=memmove=twin_memmove",
           "--redefine-sym=memset=twin_memset", object.string()});
 }
@@ -104,8 +103,8 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   const fs::path source = unit.write();
   std::vector<std::string> command = {o.cxx};
   if (!o.has_level) command.push_back("-O1");
-  // Files of clang's DWARF 5 are off by one to binutils before 2.41, which names lines.
-  if (o.cxx.find("clang") != std::string::npos) command.push_back("-gdwarf-4");
+  // In DWARF 5 the files of a source that is not the one compiled are off by one to binutils before 2.41, which names lines.
+  command.push_back("-gdwarf-4");
   if (!o.has_debug) command.push_back("-g");
   const auto add = [&](const std::vector<std::string>& more) { command.insert(command.end(), more.begin(), more.end()); };
   add(words(TWIN_FLAGS));
@@ -122,7 +121,7 @@ fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs:
   const std::vector<std::string> flags = source_flags(o, unit, shared);
   add(flags);
   add(o.flags);
-  const bool pointers = o.pointers && !has_sanitizer(o.flags) && !has_sanitizer(words(TWIN_FLAGS));
+  const bool pointers = o.pointers && !rules_out_announcing(o.flags) && !rules_out_announcing(words(TWIN_FLAGS));
   if (pointers) add(announcing_flags(o));
   struct Pass {
     const char* name;

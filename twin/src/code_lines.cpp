@@ -155,9 +155,7 @@ std::string choose(const std::vector<Frame>& frames, const Place& place) {
   if (frames.empty() || frames[0].function == "??")
     return format("%s+0x%llx%s", place.object.c_str(), static_cast<unsigned long long>(place.offset),
                   frames.empty() ? " (addr2line of binutils would tell the line)" : "");
-  const bool file_known = frames[0].line.compare(0, 2, "??") != 0;
-  return frames[0].function +
-         (file_known ? " (several lines that the compiler has joined)" : " (compile with -g for the line)");
+  return frames[0].function + " (no line is known: -g would tell it, or a lower -O where the compiler has joined several)";
 }
 
 // Of all that have been seen so far: to start the program costs more than to ask it.
