@@ -92,5 +92,3 @@ finds pointers_nameless "0 64" "(no line is known: -g would tell it, or a lower 
 make pointers_unseen --no-gm-pointers
 silent pointers_unseen "0 64"
 [ "$(cycles pointers_unseen '2 0')" = 0 ]
-make pointers_lto -flto
-silent pointers_lto "0 64"
