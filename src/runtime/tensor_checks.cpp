@@ -37,7 +37,9 @@ Status check_strides(const std::string& name, std::span<const Axis> axes, std::i
     const bool fits = planner::multiply({std::max<std::int64_t>(axis.size - 1, 0), axis.stride}, extent) &&
                       planner::add(extent, last) &&
                       planner::multiply({last, static_cast<std::int64_t>(element_bytes), 2}, bytes);
-    if (!fits) return Status::invalid(stride_text(name, axis) + ", and the tensor spans more than 2^62 bytes");
+    if (fits) continue;
+    return Status::invalid(stride_text(name, axis) + ", " + number(axis.size) +
+                           " times; the tensor spans more than 2^62 bytes");
   }
   return {};
 }
