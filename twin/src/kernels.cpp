@@ -22,7 +22,7 @@ std::map<NameAndKey, KernelType>& kernel_types() {
 
 }  // namespace
 
-const Registered& registered(const std::string& spelling) { return kernels()[spelling]; }
+const Registered& registered(const char* spelling) { return kernels()[spelling]; }
 
 KernelType kernel_type(const std::string& name, const std::string& unit) {
   const std::string plain = name.substr(0, name.find('<'));

@@ -16,7 +16,7 @@ struct Registered {
   InvokeByName by_name = nullptr;
 };
 // As register_kernel has left it.
-const Registered& registered(const std::string& spelling);
+const Registered& registered(const char* spelling);
 // "k<float>" out of the spelling.
 std::string kernel_name(const std::string& spelling_and_unit);
 // Of a kernel's name, at the tiling key of this launch.
