@@ -70,8 +70,11 @@ Status plan_refused(const Problem& p) noexcept {
   });
 }
 
-void* new_workspace(std::size_t bytes) noexcept {
-  return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment}, std::nothrow);
+/// Null where it is refused.
+void* new_workspace(std::size_t bytes) noexcept try {
+  return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 }  // namespace

@@ -258,8 +258,8 @@ inline bool knows(const Core& core, const Clock& clock, const Event& e) {
 // The data cache. Before a scalar access of GM is checked (true: the line was invalidated and is read anew); after it; any
 // other access of GM.
 bool cache_before_load(Core& core, Memory& memory, std::uint64_t begin);
-void cache_load(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
-                std::uint32_t site, const char* by);
+void cache_load(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor, std::uint32_t site,
+                const char* by);
 void cache_store(Core& core, Memory& memory, std::uint64_t begin, std::uint64_t end, std::uint32_t tensor,
                  std::uint32_t site, const char* by);
 // The row of what a scalar access costs: whether the core has the line. Lines are never evicted here.

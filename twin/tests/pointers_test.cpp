@@ -44,7 +44,7 @@ void tiling_past_the_end(GM_ADDR x, GM_ADDR) {
 }
 template <bool kFixed>
 void unaligned(GM_ADDR x, GM_ADDR) {
-  WRONG *(__gm__ std::uint32_t*)(x + (kFixed ? 4 : 6)) = 1;
+  WRONG*(__gm__ std::uint32_t*)(x + (kFixed ? 4 : 6)) = 1;
 }
 template <bool kFixed>
 void load_what_mte3_stores(GM_ADDR x, GM_ADDR) {
@@ -154,11 +154,17 @@ TEST(Pointers, PaddingNeedsNoValue) {
 }
 
 // ---- lines ----
-#define SAME_LINE inline float twice(__gm__ const float* p) { helper_line = __LINE__; return 2 * p[1]; }
+#define SAME_LINE                             \
+  inline float twice(__gm__ const float* p) { \
+    helper_line = __LINE__;                   \
+    return 2 * p[1];                          \
+  }
 int helper_line = 0;
 SAME_LINE
 void calls_a_helper(GM_ADDR x) { sum += twice(pointer(x) + 2 * kN); }
-void through_a_header(GM_ADDR x) { WRONG sum += std::max(pointer(x)[0], *std::max_element(pointer(x) + 2 * kN, pointer(x) + 2 * kN + 2)); }
+void through_a_header(GM_ADDR x) {
+  WRONG sum += std::max(pointer(x)[0], *std::max_element(pointer(x) + 2 * kN, pointer(x) + 2 * kN + 2));
+}
 TEST(Pointers, ALineIsThatOfTheFunctionThatLoads) {
   const twin_test::Device<float> x(std::vector<float>(2 * kN, 0.5f));
   LAUNCH(calls_a_helper, x);
@@ -168,7 +174,8 @@ TEST(Pointers, ALineIsThatOfTheFunctionThatLoads) {
 TEST(Pointers, ALineIsTheKernelsAndNotAHeaders) {
   const twin_test::Device<float> x(std::vector<float>(2 * kN, 0.5f));
   LAUNCH(through_a_header, x);
-  for (const auto& f : twin::take_findings()) EXPECT_TRUE(ends_with(f.line_a, "pointers_test.cpp" + at(wrong_line))) << f.line_a;
+  for (const auto& f : twin::take_findings())
+    EXPECT_TRUE(ends_with(f.line_a, "pointers_test.cpp" + at(wrong_line))) << f.line_a;
 }
 
 // ---- time ----
@@ -273,7 +280,7 @@ TEST_F(PointersTimingOnly, AHintSaysWhereToGo) {
 TEST(Pointers, TheHostHasNoMemoryOfTheDevice) {
   void* x = nullptr;
   aclrtMalloc(&x, 256, ACL_MEM_MALLOC_HUGE_FIRST);
-  WRONG *(volatile float*)x = 1.0f;
+  WRONG*(volatile float*)x = 1.0f;
   aclrtFree(x);
   expect_one(Kind::OutOfBounds, false, "the host writes GM buffer", "host");
 }
