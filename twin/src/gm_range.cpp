@@ -18,7 +18,7 @@ GmBounds gm_bounds;
 
 namespace {
 
-constexpr std::size_t kMost = std::size_t{1} << 40, kLeast = std::size_t{1} << 34;
+[[maybe_unused]] constexpr std::size_t kMost = std::size_t{1} << 40, kLeast = std::size_t{1} << 34;
 constexpr std::size_t kPage = std::size_t{1} << 16;  // no host has larger ones
 constexpr std::size_t kHuge = std::size_t{1} << 21;  // a large buffer begins where one of the system's large pages can
 constexpr int kNobody = PROT_NONE, kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

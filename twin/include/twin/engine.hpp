@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "twin/types.hpp"
@@ -244,7 +245,12 @@ class Launch<void(Parameters...), kKernel> {
  private:
   using Tuple = std::tuple<std::decay_t<Parameters>...>;
   static const char* spelling() {
-    static const std::string name = kernel_spelling(__PRETTY_FUNCTION__, __BASE_FILE__);
+#if defined(__clang__) && defined(__cpp_rtti)  // clang 14 prints a template's function without its arguments
+    static const std::string whole = std::string(typeid(Launch).name()) + ' ' + __PRETTY_FUNCTION__;
+#else
+    static const std::string whole = __PRETTY_FUNCTION__;
+#endif
+    static const std::string name = kernel_spelling(whole.c_str(), __BASE_FILE__);
     return name.c_str();
   }
   static void invoke(const void* arguments) { std::apply(kKernel, *static_cast<const Tuple*>(arguments)); }

@@ -145,3 +145,25 @@ if grep -q -e " -E " "$dir/typed.txt"; then
   echo "kernels of a clear type were preprocessed for one"
   exit 1
 fi
+
+# Kernels that one template makes are told apart, whatever the compiler prints of their arguments.
+cat >"$dir/template.asc" <<'KERNEL'
+#include "kernel_operator.h"
+template <int kValue>
+__global__ __aicore__ void say() {
+  AscendC::printf("%d", kValue);
+}
+int main() {
+  say<1><<<1, nullptr, nullptr>>>();
+  say<2><<<1, nullptr, nullptr>>>();
+}
+KERNEL
+for compiler in g++ clang++; do
+  command -v $compiler >/dev/null || continue
+  "$twincc" --cxx=$compiler --device-check=off "$dir/template.asc" -o "$dir/template"
+  said=$("$dir/template")
+  [ "$said" = 12 ] || {
+    echo "$compiler: kernels 1 and 2 of a template say $said"
+    exit 1
+  }
+done
