@@ -51,7 +51,10 @@ void sort_lines(Timing* t) {
 void name_lines(Timing* t) {
   bool any = false;
   for (HotLine& l : t->lines) any |= name_line(&l.line);
-  for (LineCost& l : t->critical_path) any |= name_line(&l.line) | name_line(&l.because_line);
+  for (LineCost& l : t->critical_path) {
+    any |= name_line(&l.line);
+    any |= name_line(&l.because_line);
+  }
   if (!any) return;
   join(
       &t->lines, [](const HotLine& l) { return std::make_tuple(l.line, l.pipe, l.name); },
