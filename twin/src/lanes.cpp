@@ -2,6 +2,7 @@
 #include "lanes.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "banks.hpp"
 
@@ -118,8 +119,9 @@ struct Runs {
     for (const Run& r : all) accesses.add(r.offset[o], bytes_of_run(r, bits[o]));
   }
 
-  // Operands may be one and the same. Where they lie over each other otherwise, the vendor's pages exclude that what a
-  // repeat writes is the source of a later one: whether that reads the old value or the new one is up to the pipe.
+  // Operands may be one and the same. Otherwise the vendor's page "通用说明和约束" excludes two things: that what a repeat
+  // writes is the source of a later one, and that a destination and a source of one repeat lie over each other in part. With
+  // one exception to the first: sums, products, maxima and the like gather in their second source.
   void check_overlaps(Instruction& i, bool contiguous) const {
     for (int w = 0; w < count; ++w) {
       for (int r = 0; r < count && operands[w].write; ++r) {
@@ -127,37 +129,86 @@ struct Runs {
         const Stride a = operands[w].stride, b = operands[r].stride;
         const bool same = operands[w].view->addr == operands[r].view->addr && bits[w] == bits[r] &&
                           (contiguous || (a.repeat == b.repeat && a.block == b.block));
-        if (same || !feeds_later_repeat(w, r)) continue;
-        i.complain(Kind::Overlap,
-                   format("%s: the destination lies over a source so that what one repeat writes is what a later one reads",
-                          i.name()),
-                   "give it another destination, or the same addresses and sizes as the source", operands[w].view);
+        if (same && (contiguous || a.repeat > 7u * a.block)) continue;
+        const bool may_gather = r == 2 && (a.repeat == 0 || b.repeat == 0) && gathers(i);
+        if (!may_gather && feeds_later_repeat(w, r)) {
+          i.complain(
+              Kind::Overlap,
+              format("%s: the destination lies over a source so that what one repeat writes is what a later one reads",
+                     i.name()),
+              !same        ? "give it another destination, or the same addresses and sizes as the source"
+              : gathers(i) ? "gather in the second source, which may be the destination with a repeat stride of 0"
+                           : "a call for each repeat, with PipeBarrier<PIPE_V> between them",
+              operands[w].view);
+        } else if (bits[w] == bits[r] && meets_in_part(w, r)) {
+          i.complain(Kind::Overlap,
+                     format("%s: in one repeat the destination lies over a part of a source, at other lanes", i.name()),
+                     "give it another destination, or the same addresses as the source", operands[w].view);
+        }
       }
     }
   }
 
  private:
+  bool gathers(const Instruction& i) const {
+    const DType d = operands[0].view->dtype;
+    if (count != 3 || (d != DType::F16 && d != DType::F32 && d != DType::I32)) return false;
+    for (const char* name : {"Add", "Sub", "Mul", "Max", "Min", "AddRelu", "SubRelu"}) {
+      if (std::strcmp(i.name(), name) == 0) return true;
+    }
+    return false;
+  }
   bool overlap(int w, int r) const {
     const View &dst = *operands[w].view, &src = *operands[r].view;
     return dst.space == src.space && dst.addr + all.span[w].begin < src.addr + all.span[r].end &&
            src.addr + all.span[r].begin < dst.addr + all.span[w].end;
   }
+  // Calls f with the lanes [first, last) that the run has in one repeat, until it says true.
+  template <class F>
+  bool any_repeat_of(const Run& run, F&& f) const {
+    for (std::uint64_t lane = run.lane; lane < run.lane + run.n;) {
+      const std::uint64_t next = std::min((lane / a_repeat + 1) * a_repeat, run.lane + run.n);
+      if (f(lane, next)) return true;
+      lane = next;
+    }
+    return false;
+  }
+  std::uint64_t address(int o, const Run& run, std::uint64_t lane) const {
+    return operands[o].view->addr + run.offset[o] + (lane - run.lane) * (bits[o] / 8);
+  }
   bool feeds_later_repeat(int w, int r) const {
-    const std::uint64_t wide_w = bits[w] / 8, wide_r = bits[r] / 8;
     for (const Run& a : all) {
-      for (std::uint64_t lane = a.lane; lane < a.lane + a.n;) {
-        const std::uint64_t next = std::min((lane / a_repeat + 1) * a_repeat, a.lane + a.n);
+      const bool feeds = any_repeat_of(a, [&](std::uint64_t lane, std::uint64_t next) {
         const std::uint64_t later = (lane / a_repeat + 1) * a_repeat;
-        const std::uint64_t begin = operands[w].view->addr + a.offset[w] + (lane - a.lane) * wide_w;
-        const std::uint64_t end = begin + (next - lane) * wide_w;
+        const std::uint64_t begin = address(w, a, lane), end = begin + (next - lane) * (bits[w] / 8);
         for (const Run& b : all) {
           if (b.lane + b.n <= later) continue;
           const std::uint64_t from = std::max(b.lane, later);
-          const std::uint64_t read = operands[r].view->addr + b.offset[r] + (from - b.lane) * wide_r;
-          if (read < end && begin < read + (b.lane + b.n - from) * wide_r) return true;
+          const std::uint64_t read = address(r, b, from);
+          if (read < end && begin < read + (b.lane + b.n - from) * (bits[r] / 8)) return true;
         }
-        lane = next;
-      }
+        return false;
+      });
+      if (feeds) return true;
+    }
+    return false;
+  }
+  // Of operands of one width.
+  bool meets_in_part(int w, int r) const {
+    for (const Run& a : all) {
+      const bool meets = any_repeat_of(a, [&](std::uint64_t lane, std::uint64_t next) {
+        const std::uint64_t begin = address(w, a, lane), end = begin + (next - lane) * (bits[w] / 8);
+        const std::uint64_t repeat = lane / a_repeat * a_repeat;
+        for (const Run& b : all) {
+          const std::uint64_t from = std::max(b.lane, repeat), to = std::min(b.lane + b.n, repeat + a_repeat);
+          if (from >= to) continue;
+          const std::uint64_t read = address(r, b, from);
+          const bool same_lanes = begin - read == (lane - from) * (bits[w] / 8);  // modulo 2^64, as the lanes
+          if (!same_lanes && read < end && begin < read + (to - from) * (bits[r] / 8)) return true;
+        }
+        return false;
+      });
+      if (meets) return true;
     }
     return false;
   }

@@ -68,6 +68,32 @@ void accumulated_in_one_row(GM_ADDR x, GM_ADDR y) {  // repeat stride 0 of desti
   DataCopy(gm(y, 0, 64), ub(1), 64);
 }
 
+template <bool kFixed>
+void accumulated_in_the_first_source(GM_ADDR x, GM_ADDR y) {  // the pages allow it of the second one
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  Duplicate(ub(1), 0.0f, 64);
+  PipeBarrier<PIPE_V>();
+  const uint8_t gathers = 0, goes_on = 8;
+  WRONG Add(ub(1), ub(kFixed ? 0 : 1), ub(kFixed ? 1 : 0), 64, 4,
+            BinaryRepeatParams(1, 1, 1, 0, kFixed ? goes_on : gathers, kFixed ? gathers : goes_on));
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y, 0, 64), ub(1), 64);
+}
+template <bool kFixed>
+void doubled_over_and_over(GM_ADDR x, GM_ADDR) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  const uint8_t step = kFixed ? 8 : 0;
+  WRONG Muls(ub(0), ub(0), 2.0f, 64, 4, UnaryRepeatParams(1, 1, step, step));
+}
+template <bool kFixed>
+void shifted_inside_one_repeat(GM_ADDR x, GM_ADDR) {
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  WRONG Adds(ub(kFixed ? 1 : 0)[8], ub(0), 1.0f, 56);
+}
+
 // ---- views of one memory ----
 template <bool kFixed>
 void written_as_halves_read_as_floats(GM_ADDR, GM_ADDR y) {
@@ -144,6 +170,9 @@ const Case kCases[] = {
     PAIR_OF(widened_in_place, Kind::Overlap, false, 1, kVector),
     PAIR_OF(sums_of_rows_in_place, Kind::Overlap, false, 1, kVector),
     PAIR_OF(accumulated_in_one_row, Kind::Overlap, false, 1, kVector),
+    PAIR_OF(accumulated_in_the_first_source, Kind::Overlap, false, 1, kVector),
+    PAIR_OF(doubled_over_and_over, Kind::Overlap, false, 1, kVector),
+    PAIR_OF(shifted_inside_one_repeat, Kind::Overlap, false, 1, kVector),
     PAIR_OF(written_as_halves_read_as_floats, Kind::ReadAfterWrite, true, 1, kVector),
     PAIR_OF(gathered_from_behind, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(element_behind_the_last, Kind::OutOfBounds, false, 1, kVector),
