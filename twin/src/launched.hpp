@@ -40,9 +40,11 @@ struct Launched {
   std::map<std::tuple<std::uint64_t, int, int>, CrossSets> block_sets;  // as block_flags
   // Flags in GM between two blocks (IBSet), by workspace, block that sets, event.
   std::map<std::tuple<std::uint64_t, int, int>, std::deque<CrossFlag::Delivery>> block_flags;
-  int at_once = 0;             // how many blocks the device runs at the same time
-  bool type_reported = false;  // that flags between cores need another kernel type
-  bool all_at_once = false;    // more are let in, since they wait for each other: reported where they do
+  std::map<int, std::uint32_t> raw_sync_flag;  // flags of SyncAll that the kernel sets by the compiler's own name: site
+  std::uint32_t hard_sync = 0;                 // site of a SyncAll in its hard form
+  int at_once = 0;                             // how many blocks the device runs at the same time
+  bool type_reported = false;                  // that flags between cores need another kernel type
+  bool all_at_once = false;                    // more are let in, since they wait for each other: reported where they do
   bool timing_only = false;
   int round = 0;
   const Core* diverged = nullptr;  // the core that did something else than in the first round

@@ -9,7 +9,9 @@ namespace twin {
 namespace {
 
 constexpr int kEverybody = 3;  // a mode of the twin's own: every core of the launch (SyncAll<false>)
-constexpr int kFirst = 4;      // from here on: the first (mode - 4) vector cores (SyncAll with usedCores)
+constexpr int kLastId = 10, kLastRawId = 15, kFirstOfSyncAll = 11, kLastOfSyncAll = 14;
+constexpr int kSyncAll = 16, kSyncEverybody = 17, kSyncSoft = 18;  // what SyncAll waits for here: no id of a kernel's
+constexpr int kFirst = 4;  // from here on: the first (mode - 4) vector cores (SyncAll with usedCores)
 
 int vector_index(const Core& c) { return launched().has_aic ? c.block * launched().aiv_a_block + c.sub : c.block; }
 
@@ -173,7 +175,15 @@ void need_all(const char* api, Site site) {
   l.all_at_once = true;  // goes on as if the device were larger
 }
 
-bool usable(const char* api, int mode, int id, Site site) {
+// SyncAll's hard form has flags 11 to 14: a kernel that sets them by the compiler's own name may not call it.
+void report_clash(Site site, std::uint32_t other, int id) {
+  Finding f = cross_finding(core(), Kind::Flag, format("flag %d between cores is one of those that SyncAll sets itself", id),
+                            site, "use ids 0 to 10, or the form of SyncAll with workspaces");
+  f.line_b = to_string(site_of(other));
+  report(std::move(f));
+}
+
+bool usable(const char* api, int mode, int id, bool raw, Site site) {
   const Core& c = core();
   Launched& l = launched();
   if (!is_mix(l.type) && !std::exchange(l.type_reported, true)) {
@@ -186,24 +196,29 @@ bool usable(const char* api, int mode, int id, Site site) {
     return false;
   }
   matmul_meets_flag(api, id, site);
-  if (id < 0 || id > 10) {
-    report(cross_finding(c, Kind::Flag, format("%s with id %d: ids are 0 to 10, the rest belongs to SyncAll", api, id), site,
-                         "use another id"));
+  if (id < 0 || id > (raw ? kLastRawId : kLastId)) {
+    report(cross_finding(c, Kind::Flag,
+                         raw ? format("%s with id %d: ids are 0 to %d", api, id, kLastRawId)
+                             : format("%s with id %d: ids are 0 to %d, the rest belongs to SyncAll", api, id, kLastId),
+                         site, "use another id"));
+  } else if (id >= kFirstOfSyncAll && id <= kLastOfSyncAll) {
+    l.raw_sync_flag.emplace(id, site_id(site));
+    if (l.hard_sync) report_clash(site, l.hard_sync, id);
   }
   return true;
 }
 
 }  // namespace
 
-void cross_core_set(int mode, Pipe pipe, int id, Site site) {
-  if (!usable("CrossCoreSetFlag", mode, id, site)) return;
+void cross_core_set(int mode, Pipe pipe, int id, bool raw, Site site) {
+  if (!usable(raw ? "ffts_cross_core_sync" : "CrossCoreSetFlag", mode, id, raw, site)) return;
   if (mode == 0) need_all("CrossCoreSetFlag<0>", site);
   set(mode, pipe, id, site);
 }
 
-void cross_core_wait(int mode, Pipe, int id, Site site) {
+void cross_core_wait(int mode, Pipe, int id, bool raw, Site site) {
   // The wait names no group: any set that releases this core under the id counts.
-  if (!usable("CrossCoreWaitFlag", mode < 0 ? 0 : mode, id, site)) return;
+  if (!usable(raw ? "wait_flag_dev" : "CrossCoreWaitFlag", mode < 0 ? 0 : mode, id, raw, site)) return;
   wait(mode, id, site);
 }
 
@@ -223,7 +238,9 @@ void sync_all(bool vector_only, Site site) {
                          site, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0), or the form of SyncAll with workspaces"));
   }
   need_all("SyncAll", site);
-  const int id = vector_only ? 14 : 13;
+  const int id = vector_only ? kSyncAll : kSyncEverybody;
+  l.hard_sync = site_id(site);
+  for (const auto& [raw, where] : l.raw_sync_flag) report_clash(site, where, raw);
   const int mode = vector_only ? 0 : kEverybody;
   set(mode, c.kind == CoreKind::AIV ? Pipe::MTE3 : Pipe::FIX, id, site);
   wait(mode, id, site);
@@ -261,8 +278,8 @@ void sync_all_soft(const View& gm, const View& ub, int used_cores, Site site) {
   }
   need_all("SyncAll", site);
   const int mode = used_cores > 0 ? kFirst + used_cores : 0;
-  set(mode, Pipe::MTE3, 15, site);
-  wait(mode, 15, site);
+  set(mode, Pipe::MTE3, kSyncSoft, site);
+  wait(mode, kSyncSoft, site);
 }
 
 // ---- deadlock ----
@@ -270,7 +287,7 @@ namespace {
 
 // By which mode a waiting core can be released: what its flag was set with anywhere, else the pair of a mix kernel.
 int mode_of_flag(const Core& stuck) {
-  if (stuck.waits_for > 10) return stuck.waits_mode;
+  if (stuck.waits_for > kLastRawId) return stuck.waits_mode;
   for (const auto& [key, sets] : launched().cross_sets) {
     if (std::get<2>(key) == stuck.waits_for) return std::get<1>(key);
   }
@@ -280,7 +297,7 @@ int mode_of_flag(const Core& stuck) {
 bool waits(const Core& c) { return c.waits_for >= 0 || !c.waits_text.empty(); }
 std::string waited_for(const Core& c) {
   if (!c.waits_text.empty()) return c.waits_text;
-  return c.waits_for > 10 ? "SyncAll" : format("cross-core flag %d", c.waits_for);
+  return c.waits_for > kLastRawId ? "SyncAll" : format("cross-core flag %d", c.waits_for);
 }
 
 // The first core whose set is missing, with the line of the set that it did instead, or of what it waits for itself.
@@ -348,7 +365,7 @@ void cross_deadlock(const Core& stuck) {
   if (missing) {
     if (line) f.line_b = to_string(site_of(line));
     f.what += format("%s, which %s should have set: %s",
-                     stuck.waits_for > 10 || stuck.waits_on ? "" : format(" (mode %d)", mode).c_str(),
+                     stuck.waits_for > kLastRawId || stuck.waits_on ? "" : format(" (mode %d)", mode).c_str(),
                      missing->label().c_str(), why.c_str());
     f.core += " against " + missing->label();
   }

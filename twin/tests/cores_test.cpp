@@ -172,6 +172,28 @@ TEST(CrossCoreFlag, OfTwoPipesUnderOneIdMayBeEither) {
   EXPECT_SILENT();
 }
 
+// ---- flags by the compiler's own names ----
+template <bool kFixed>
+void raw_flag_of_sync_all(GM_ADDR) {
+  OTHER ffts_cross_core_sync(PIPE_MTE3, 1 | 0 << 4 | (kFixed ? 10 : 12) << 8);
+  wait_flag_dev(kFixed ? 10 : 12);
+  WRONG SyncAll();
+}
+void raw_flags_up_to_15(GM_ADDR) {
+  for (int id = 0; id < 16; ++id) {
+    ffts_cross_core_sync(PIPE_MTE3, 1 | 0 << 4 | id << 8);
+    wait_flag_dev(id);
+  }
+}
+TEST(CrossCoreFlag, OfSyncAllIsFreeWhereNobodyCallsThat) {
+  RUN(raw_flags_up_to_15, 3).as(KernelType::MixAiv10)(nullptr);
+  EXPECT_SILENT();
+  RUN(raw_flag_of_sync_all<false>, 1).as(KernelType::MixAiv10)(nullptr);
+  expect_one(Kind::Flag, true, "flag 12 between cores is one of those that SyncAll sets itself", "AIV 0");
+  RUN(raw_flag_of_sync_all<true>, 3).as(KernelType::MixAiv10)(nullptr);
+  EXPECT_SILENT();
+}
+
 // ---- SyncAll among some ----
 void soft_sync_of_three(GM_ADDR x) {
   GlobalTensor<int32_t> workspace;

@@ -28,10 +28,10 @@ inline constexpr TwinBlockNum block_num{};
 // ---- order between cores: config is 1 | mode << 4 | id << 8 ----
 TWIN_API void ffts_cross_core_sync(pipe_t pipe, std::uint64_t config, ::twin::Site site = ::twin::Site::here()) {
   ::twin::cross_core_set(static_cast<int>(config >> 4 & 3), AscendC::detail::pipe_of(pipe),
-                         static_cast<int>(config >> 8 & 15), site);
+                         static_cast<int>(config >> 8 & 15), true, site);
 }
 TWIN_API void wait_flag_dev(std::int64_t id, ::twin::Site site = ::twin::Site::here()) {
-  ::twin::cross_core_wait(-1, ::twin::Pipe::S, static_cast<int>(id), site);
+  ::twin::cross_core_wait(-1, ::twin::Pipe::S, static_cast<int>(id), true, site);
 }
 TWIN_API void set_ffts_base_addr(std::uint64_t) {}  // the twin's flags lie nowhere
 TWIN_API std::uint64_t get_ffts_base_addr() { return 0; }

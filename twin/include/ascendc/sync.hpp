@@ -35,16 +35,16 @@ class TQueSync {
 
 template <std::uint8_t mode, pipe_t pipe>
 TWIN_API void CrossCoreSetFlag(std::uint16_t id, Site site = Site::here()) {
-  ::twin::cross_core_set(mode, detail::pipe_of(pipe), id, site);
+  ::twin::cross_core_set(mode, detail::pipe_of(pipe), id, false, site);
 }
 template <std::uint8_t mode = 0, pipe_t pipe = PIPE_S>
 TWIN_API void CrossCoreWaitFlag(std::uint16_t id, Site site = Site::here()) {
-  ::twin::cross_core_wait(mode, detail::pipe_of(pipe), id, site);
+  ::twin::cross_core_wait(mode, detail::pipe_of(pipe), id, false, site);
 }
 
 // The older name, by which kernels still wait.
 TWIN_API void WaitEvent(std::uint16_t id, Site site = Site::here()) {
-  ::twin::cross_core_wait(0, ::twin::Pipe::S, id, site);
+  ::twin::cross_core_wait(0, ::twin::Pipe::S, id, true, site);
 }
 
 template <bool isAIVOnly = true>

@@ -73,8 +73,10 @@ int alloc_event(Pipe from, Pipe to, bool keep, Site site);  // keep: AllocEventI
 void release_event(Pipe from, Pipe to, int id, Site site);
 
 // ---- order between cores ----
-void cross_core_set(int mode, Pipe pipe, int id, Site site);
-void cross_core_wait(int mode, Pipe pipe, int id, Site site);
+// raw: by the compiler's own names, which take ids up to 15 (the page of ffts_cross_core_sync) where CrossCoreSetFlag
+// takes 10.
+void cross_core_set(int mode, Pipe pipe, int id, bool raw, Site site);
+void cross_core_wait(int mode, Pipe pipe, int id, bool raw, Site site);
 void sync_all(bool vector_only, Site site);
 // Flags in GM: a block sets, another one waits for it. Event kTurns is the one of WaitPreBlock and NotifyNextBlock.
 inline constexpr int kTurns = -1;
