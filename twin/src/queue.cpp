@@ -79,8 +79,20 @@ std::uint64_t& tiling_key() {
   return key;
 }
 
-void pipe_reset() {
+void settle_queues(Space space, std::uint64_t begin, std::uint64_t end, Site site) {
   Core& c = core();
+  for (Buffer& b : c.buffers) {
+    if (!b.queue || b.queue->space != space || !b.used || b.addr < begin || b.addr >= end) continue;
+    c.take_over(b.queue->producer, b.freed, b.queue->consumer, site_id(site));
+    b.used = false;
+  }
+}
+
+// Ids are taken anew after it, so no flag of a queue can be left set: each has been waited for (assumed of the TPipe; the
+// page of TBufPool's Reset says so).
+void pipe_reset(Site site) {
+  Core& c = core();
+  for (int s = 0; s < kSpaces; ++s) settle_queues(Space(s), 0, ~std::uint64_t{0}, site);
   c.allocated.fill(0);
   c.events.clear();
   if (c.pipe_flags) c.events[{Pipe::M, Pipe::MTE1}] = (1 << kPipeFlags) - 1;
@@ -93,7 +105,7 @@ void pipe_begin(Site site) {
     for (int id = 0; id < kPipeFlags; ++id) set_flag(Pipe::M, Pipe::MTE1, id, site);
     c.pipe_flags = true;
   }
-  pipe_reset();
+  pipe_reset(site);
 }
 void pipe_end(Site site) {
   if (!in_kernel() || std::uncaught_exceptions() > 0) return;

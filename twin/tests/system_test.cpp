@@ -109,6 +109,46 @@ void pool_kernel(GM_ADDR in, GM_ADDR out) {
   DataCopy(gm<float>(out, 256), y, 256);
   r.FreeTensor(y);
 }
+// Queues of one layout in two pools that share a part. crossed: the second fills where the first was stored from.
+bool pools_are_crossed = false;
+void pools_in_turn_kernel(GM_ADDR in, GM_ADDR out) {
+  TPipe pipe;
+  TBufPool<TPosition::VECCALC> pools[2];
+  pipe.InitBufPool(pools[0], 2048);
+  pipe.InitBufPool(pools[1], 2048, pools[0]);
+  TQue<TPosition::VECIN, 1> from[2];
+  TQue<TPosition::VECOUT, 1> to[2];
+  for (int turn = 0; turn < 2; ++turn) {
+    if (turn && pools_are_crossed) pools[turn].InitBuffer(to[turn], 1, 1024);
+    pools[turn].InitBuffer(from[turn], 1, 1024);
+    if (!(turn && pools_are_crossed)) pools[turn].InitBuffer(to[turn], 1, 1024);
+    auto x = from[turn].AllocTensor<float>();
+    DataCopy(x, gm<float>(in, 256), 256);
+    from[turn].EnQue(x);
+    x = from[turn].DeQue<float>();
+    auto y = to[turn].AllocTensor<float>();
+    Adds(y, x, 1.0f, 256);
+    from[turn].FreeTensor(x);
+    to[turn].EnQue(y);
+    y = to[turn].DeQue<float>();
+    DataCopy(gm<float>(out, 512)[turn * 256], y, 256);
+    to[turn].FreeTensor(y);
+    pools[turn].Reset();
+  }
+}
+TEST(TBufPool, ResetEndsWhatItsQueuesHaveFreed) {
+  twin_test::Device<float> x(std::vector<float>(256, 1.0f)), y(512);
+  pools_are_crossed = false;
+  RUN(pools_in_turn_kernel, 1)(x, y);
+  EXPECT_SILENT();
+  EXPECT_EQ(y.values()[511], 2.0f);
+  pools_are_crossed = true;
+  RUN(pools_in_turn_kernel, 1)(x, y);
+  const auto found = twin::take_findings();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, twin::Kind::WriteAfterRead) << twin_test::text(found);
+  EXPECT_EQ(found[0].pipe_b, "MTE3") << twin_test::text(found);
+}
 TEST(TBufPool, SharesItsPartOneAfterAnother) {
   twin_test::Device<float> x(std::vector<float>(256, 1.0f)), y(256);
   second_pool_fits = true;

@@ -222,7 +222,7 @@ class TPipe {
     base.space = detail::space_of(static_cast<TPosition>(logicPos));
     return reinterpret_cast<std::uint64_t>(::twin::local_pointer(base, site));
   }
-  TWIN_API void Reset() { ::twin::pipe_reset(); }
+  TWIN_API void Reset(Site site = Site::here()) { ::twin::pipe_reset(site); }
   TWIN_API void Destroy() { ::twin::pipe_end(site_); }
 
  private:

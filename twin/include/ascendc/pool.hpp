@@ -39,7 +39,11 @@ class TBufPool {
     next_ = ::twin::pool_leave(kSpace, end_, site);
     return true;
   }
-  TWIN_API void Reset() { next_ = begin_; }
+  // Ends the events under way: what was freed may be filled anew, by the pipe that fills it, through another pool.
+  TWIN_API void Reset(Site site = Site::here()) {
+    ::twin::settle_queues(kSpace, begin_, end_, site);
+    next_ = begin_;
+  }
 
  private:
   friend class TPipe;

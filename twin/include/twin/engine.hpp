@@ -120,11 +120,13 @@ struct Queue;
 std::uint64_t pipe_allocate(Space space, std::uint64_t bytes, const char* what, Site site);  // the offset of the buffer
 void pipe_begin(Site site);
 void pipe_end(Site site);
-void pipe_reset();
+void pipe_reset(Site site);
 // Buffers between the two calls come from a part of the memory: the next one begins at `next`; pool_leave returns where
 // the one after them would. Past `end` is reported.
 void pool_enter(Space space, std::uint64_t next);
 std::uint64_t pool_leave(Space space, std::uint64_t end, Site site);
+// The queues with buffers in [begin, end) wait for what FreeTensor has set.
+void settle_queues(Space space, std::uint64_t begin, std::uint64_t end, Site site);
 // What InitBuffer has left of a memory, less what the library keeps for itself.
 View pipe_rest(Space space, Site site);
 // position pairs are given as pipes: who fills a buffer, who reads it. `what` names the queue in reports: "VECIN queue".
