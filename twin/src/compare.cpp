@@ -80,9 +80,9 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
   check_types(i, src0.dtype, how);
   const bool whole = lanes.form != Lanes::Count || std::uint64_t{lanes.count} * size % kRepeatBytes == 0;
   if (!whole)
-    i.refuse(Kind::Alignment, format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
-             "round the count up, and the buffers with it");
-  Lanes all = lanes;  // the mask is ignored: every lane of a repeat is compared
+    i.complain(Kind::Alignment, format("%s of %u elements: they must fill whole 256-byte repeats", instruction, lanes.count),
+               "round the count up, and the buffers with it");  // and done: what the chip leaves behind the last is not said
+  Lanes all = lanes;                                            // the mask is ignored: every lane of a repeat is compared
   if (lanes.form != Lanes::Count) {
     all.form = Lanes::FirstN;
     all.count = lanes_a_repeat(size);
