@@ -109,6 +109,10 @@ class Graph {
       if (found != module_.end()) collect(found->second, into);
     }
   }
+  // AscendC::Std is the device's part of the standard library; on the twin its names are the host's.
+  bool is_of_the_devices_std(const Reference& call, const IrFunction& f) const {
+    return source_line_(call.at).find("Std::") != std::string::npos || begins(f.symbol, "_ZNSt5tuple");
+  }
   void refer(const IrFunction& from, const Reference& r) {
     if (begins(r.symbol, "llvm.") || r.symbol == "__clang_call_terminate" || r.symbol == "printf") return;
     const std::string why = forbidden(r.symbol);
@@ -117,6 +121,7 @@ class Graph {
     if (found == module_.end()) return;  // a constant or a variable
     const IrFunction& f = found->second;
     if (of_the_twin(f)) return;
+    if (f.defined && of_the_host(f) && is_of_the_devices_std(r, f)) return;
     if (f.defined ? of_the_host(f) : !f.aicore)
       return complain(r.at, "calls " + readable(f.symbol) + " of the host's library: a kernel has " +
                                 (f.defined || begins(f.symbol, "_Z") ? "only __aicore__ functions" : "no such library"));

@@ -83,6 +83,7 @@ struct Product { matmul::MatmulImpl<In, In, In, In, kOwn> mm; };
 HEADER
 echo '#include "product.h"' >>"$dir/passed.asc"
 passes "" "Product p; p.mm.End();"
+passes "" "int a, b; AscendC::Std::tie(a, b) = AscendC::Std::make_tuple(n, 3); a = Std::get<0>(Std::make_tuple(a, b)); (void)b;"
 # Host code in the same file is nobody's business.
 passes "inline double host(int n) { std::vector<double> v(8); if (n) throw std::runtime_error(\"no\"); return std::sqrt(v[0]) + (n ? host(n - 1) : 0); }" "(void)n;"
 "$twincc" --device-check -c "$dir/passed.asc" -o "$dir/passed.o" 2>"$dir/passed.txt" && [ ! -s "$dir/passed.txt" ] || {

@@ -42,8 +42,6 @@ refuses 'GetWorkSpace(a);' 'AscendC::GetWorkSpace does not exist on the 910B: Ge
 refuses 'SetAippFunctions(GlobalTensor<uint8_t>(), AippInputFormat::RGB888_U8, AippParams<uint8_t>());' 'int8_t and half come out on the 910B'
 refuses 'MrgSort4(a, b);' 'AscendC::MrgSort4 does not exist on the 910B'
 refuses 'SetHcclContext<0>(x);' 'AscendC::SetHcclContext is not covered by the twin yet'
-refuses 'MakeTensorTrait<float, TPosition::VECIN>(MakeLayout(MakeShape(8), MakeStride(1)));' 'AscendC::MakeTensorTrait is not covered by the twin yet'
-refuses 'GlobalTensor<TensorTrait<half>> trait; trait.SetGlobalBuffer(nullptr, 16);' 'AscendC::TensorTrait is not covered by the twin yet'
 refuses 'REGISTER_NONE_TILING; GET_TILING_DATA(t, x); (void)t;' 'GET_TILING_DATA after REGISTER_NONE_TILING'
 refuses 'And(a, a, b, 64);' 'And does not take these element types on the 910B'
 

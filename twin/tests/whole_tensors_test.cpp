@@ -289,4 +289,38 @@ TEST(Constants, AreThoseOfTheDevicesHeaders) {
   EXPECT_EQ(sbitset1(0, 40), 1ull << 40);
 }
 
+// ---- tensors of a trait ----
+using Trait = TensorTrait<float, TPosition::VECCALC>;
+static_assert(is_tensorTrait<Trait>::value && !is_tensorTrait<float>::value && std::is_same_v<PrimT<Trait>, float>);
+void traits_kernel(GM_ADDR x, GM_ADDR z) {
+  GlobalTensor<Trait> in, out;
+  in.SetGlobalBuffer((__gm__ float*)x, kN);
+  out.SetGlobalBuffer((__gm__ float*)z, kN);
+  LocalTensor<Trait> a(TPosition::VECCALC, 0, kN), b(TPosition::VECCALC, 1024, kN);
+  DataCopy(a, in, kN);
+  order<HardEvent::MTE2_V>();
+  Muls(b, a, 2.0f, kN);
+  PipeBarrier<PIPE_V>();
+  Adds(b[64], b[64], 1.0f, 64, 1, {1, 1, 8, 8});
+  order<HardEvent::V_S>();
+  b.SetValue(3, b.GetValue(2) + 1.0f);
+  order<HardEvent::S_MTE3>();
+  order<HardEvent::V_MTE3>();
+  DataCopy(out[8], b[8], kN - 8);
+  DataCopy(out, b, 8);
+}
+TEST(TensorTrait, StandsForItsElements) {
+  std::vector<float> values(kN);
+  for (int k = 0; k < kN; ++k) values[k] = float(k);
+  const twin_test::Device<float> x(values), z(kN);
+  RUN(traits_kernel, 1)(x, z);
+  EXPECT_SILENT();
+  const auto got = z.values();
+  for (int k = 0; k < kN; ++k) EXPECT_EQ(got[k], k == 3 ? 5.0f : 2.0f * float(k) + (k >= 64 ? 1.0f : 0.0f)) << k;
+  const auto made = MakeTensorTrait<half, TPosition::VECIN>(MakeLayout(MakeShape(10, 20), MakeStride(20, 1)));
+  EXPECT_EQ(Std::get<1>(made.GetLayout().GetShape()), 20);
+  EXPECT_EQ(Std::get<0>(made.GetLayout().layout().GetStride()), 20);
+  EXPECT_EQ(decltype(made)::tPos, TPosition::VECIN);
+}
+
 }  // namespace

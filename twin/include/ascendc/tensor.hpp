@@ -2,7 +2,7 @@
 // GlobalTensor and LocalTensor: a place and a length. Element accesses go through the scalar pipe.
 #pragma once
 
-#include "ascendc/base.hpp"
+#include "ascendc/tensor_trait.hpp"
 
 namespace AscendC {
 
@@ -79,28 +79,28 @@ TWIN_API std::uint32_t GetShapeSize(const ShapeInfo& shapeInfo) {
 template <class T>
 class GlobalTensor {
  public:
-  using PrimType = T;
+  using PrimType = PrimT<T>;
   GlobalTensor() { view_.space = ::twin::Space::GM, view_.dtype = ::twin::DTypeOf<T>::kValue; }
-  TWIN_API void SetGlobalBuffer(__gm__ T* buffer, std::uint64_t size, Site site = Site::here()) {
+  TWIN_API void SetGlobalBuffer(__gm__ PrimType* buffer, std::uint64_t size, Site site = Site::here()) {
     view_.addr = reinterpret_cast<std::uint64_t>(buffer);
     view_.bytes = ::twin::bytes_of<T>(size);
     view_.tensor = ::twin::declare_tensor("GlobalTensor", view_.space, ::twin::Maker::Static, 0, 0, site);
   }
-  TWIN_API void SetGlobalBuffer(__gm__ T* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
-  TWIN_API __gm__ T* GetPhyAddr() const { return reinterpret_cast<__gm__ T*>(view_.addr); }
-  TWIN_API __gm__ T* GetPhyAddr(std::uint64_t offset) const {
-    return reinterpret_cast<__gm__ T*>(view_.addr + ::twin::offset_of<T>(offset));
+  TWIN_API void SetGlobalBuffer(__gm__ PrimType* buffer, Site site = Site::here()) { SetGlobalBuffer(buffer, 0, site); }
+  TWIN_API __gm__ PrimType* GetPhyAddr() const { return reinterpret_cast<__gm__ PrimType*>(view_.addr); }
+  TWIN_API __gm__ PrimType* GetPhyAddr(std::uint64_t offset) const {
+    return reinterpret_cast<__gm__ PrimType*>(view_.addr + ::twin::offset_of<T>(offset));
   }
   TWIN_API std::uint64_t GetSize() const { return ::twin::elements_in<T>(view_.bytes); }
   TWIN_API void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_.set(shapeInfo); }
   TWIN_API ShapeInfo GetShapeInfo() const { return shape_.get(); }
-  TWIN_API T GetValue(std::uint64_t index, Site site = Site::here()) const {
-    return ElementReference<T>(view_, index, site);
+  TWIN_API PrimType GetValue(std::uint64_t index, Site site = Site::here()) const {
+    return ElementReference<PrimType>(view_, index, site);
   }
-  TWIN_API void SetValue(std::uint64_t index, T value, Site site = Site::here()) {
-    ElementReference<T>(view_, index, site) = value;
+  TWIN_API void SetValue(std::uint64_t index, PrimType value, Site site = Site::here()) {
+    ElementReference<PrimType>(view_, index, site) = value;
   }
-  ElementReference<T> operator()(std::uint64_t index, Site site = Site::here()) const { return {view_, index, site}; }
+  ElementReference<PrimType> operator()(std::uint64_t index, Site site = Site::here()) const { return {view_, index, site}; }
   GlobalTensor operator[](std::uint64_t offset) const {
     GlobalTensor part = *this;
     const std::uint64_t step = ::twin::offset_of<T>(offset);
@@ -163,11 +163,11 @@ class LocalTensor {
 #if defined(TWIN_DEVICE_CHECK) && TWIN_DEVICE_CHECK == 2
   using Address = std::uint64_t;
 #else
-  using Address = T*;
+  using Address = PrimT<T>*;
 #endif
 
  public:
-  using PrimType = T;
+  using PrimType = PrimT<T>;
   LocalTensor() { view_.dtype = ::twin::DTypeOf<T>::kValue; }
   explicit LocalTensor(const ::twin::View& view, TPosition position) : view_(view), position_(position) {
     view_.dtype = ::twin::DTypeOf<T>::kValue;
@@ -180,14 +180,14 @@ class LocalTensor {
     view_.tensor =
         ::twin::declare_tensor(detail::name_of(position), view_.space, ::twin::Maker::Static, view_.addr, view_.bytes, site);
   }
-  TWIN_API T GetValue(std::uint32_t index, Site site = Site::here()) const {
-    return ElementReference<T>(view_, index, site);
+  TWIN_API PrimType GetValue(std::uint32_t index, Site site = Site::here()) const {
+    return ElementReference<PrimType>(view_, index, site);
   }
   template <class V>
   TWIN_API void SetValue(std::uint32_t index, V value, Site site = Site::here()) const {
-    ElementReference<T>(view_, index, site) = static_cast<T>(value);
+    ElementReference<PrimType>(view_, index, site) = static_cast<PrimType>(value);
   }
-  ElementReference<T> operator()(std::uint32_t index, Site site = Site::here()) const { return {view_, index, site}; }
+  ElementReference<PrimType> operator()(std::uint32_t index, Site site = Site::here()) const { return {view_, index, site}; }
   LocalTensor operator[](std::uint32_t offset) const {
     LocalTensor part = *this;
     const std::uint64_t step = ::twin::offset_of<T>(offset);

@@ -11,20 +11,6 @@
 
 namespace AscendC {
 
-namespace detail {
-template <class S, class D>
-class LayoutOf {
- public:
-  constexpr LayoutOf() = default;
-  constexpr LayoutOf(const S& shape, const D& stride) : shape_(shape), stride_(stride) {}
-  TWIN_API constexpr const S& GetShape() const { return shape_; }
-  TWIN_API constexpr const D& GetStride() const { return stride_; }
-
- private:
-  S shape_{};
-  D stride_{};
-};
-}  // namespace detail
 // Sizes of a tensor's axes, and how many elements lie between two neighbours of each.
 #ifndef TWIN_OWN_Shape
 template <class... T>

@@ -58,15 +58,15 @@ TWIN_DTYPE(AscendC::int4b_t, I4)
 // The bytes that so many elements take, the byte in which one begins, and the elements in so many bytes.
 template <class T>
 constexpr std::uint64_t bytes_of(std::uint64_t count) {
-  return DTypeOf<T>::kValue == DType::I4 ? (count + 1) / 2 : count * sizeof(T);
+  return DTypeOf<T>::kValue == DType::I4 ? (count + 1) / 2 : count * size_bytes(DTypeOf<T>::kValue);
 }
 template <class T>
 constexpr std::uint64_t offset_of(std::uint64_t index) {
-  return DTypeOf<T>::kValue == DType::I4 ? index / 2 : index * sizeof(T);
+  return DTypeOf<T>::kValue == DType::I4 ? index / 2 : index * size_bytes(DTypeOf<T>::kValue);
 }
 template <class T>
 constexpr std::uint64_t elements_in(std::uint64_t bytes) {
-  return DTypeOf<T>::kValue == DType::I4 ? bytes * 2 : bytes / sizeof(T);
+  return DTypeOf<T>::kValue == DType::I4 ? bytes * 2 : bytes / size_bytes(DTypeOf<T>::kValue);
 }
 // Whether it begins inside that byte.
 template <class T>
