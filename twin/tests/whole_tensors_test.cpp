@@ -289,6 +289,29 @@ TEST(Constants, AreThoseOfTheDevicesHeaders) {
   EXPECT_EQ(sbitset1(0, 40), 1ull << 40);
 }
 
+// ---- a comparison whose count is no whole repeat ----
+void part_of_a_repeat_kernel(GM_ADDR x, GM_ADDR z) {
+  LocalTensor<float> a = ub<float>(0, kN);
+  LocalTensor<uint8_t> bits = ub<uint8_t>(1024, 32);
+  DataCopy(a, gm<float>(x, kN), kN);
+  Duplicate(bits.ReinterpretCast<uint16_t>(), uint16_t(0), 16);
+  order<HardEvent::MTE2_V>();
+  PipeBarrier<PIPE_V>();
+  CompareScalar(bits, a, 30.0f, CMPMODE::LT, 40);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<uint8_t>(z, 32), bits, 32);
+}
+TEST(Compare, OfPartOfARepeatIsReportedAndDone) {
+  std::vector<float> values(kN);
+  for (int k = 0; k < kN; ++k) values[k] = float(k);
+  const twin_test::Device<float> x(values);
+  const twin_test::Device<uint8_t> z(32);
+  RUN(part_of_a_repeat_kernel, 1)(x, z);
+  twin_test::expect_found(twin::Kind::Alignment, "CompareScalar of 40 elements: they must fill whole 256-byte repeats");
+  const auto got = z.values();
+  EXPECT_EQ(std::vector<int>(got.begin(), got.begin() + 6), (std::vector<int>{0xff, 0xff, 0xff, 0x3f, 0, 0}));
+}
+
 // ---- tensors of a trait ----
 using Trait = TensorTrait<float, TPosition::VECCALC>;
 static_assert(is_tensorTrait<Trait>::value && !is_tensorTrait<float>::value && std::is_same_v<PrimT<Trait>, float>);
