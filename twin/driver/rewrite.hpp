@@ -41,6 +41,7 @@ struct Source {
   // Classes, enums and aliases that it declares outside of functions and classes, and kernels: a function of the library
   // that has the same name stays undeclared. Names that it qualifies: AscendC::name.
   std::vector<std::string> own_names, qualified_names;
+  std::vector<std::pair<int, double>> literals;  // lines and values
   // The words of each #define, to find those that stand for KERNEL_TASK_TYPE….
   std::map<std::string, std::set<std::string>> macros;
   bool unclear_types = false;  // of a kernel, or of the file

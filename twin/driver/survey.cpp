@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "literals.hpp"
+
 namespace twincc {
 namespace {
 
@@ -32,6 +34,7 @@ void macro(const Words& words, std::size_t i, Source* out) {
 
 void survey(const Words& words, Source* out) {
   const std::vector<Token>& tokens = words.tokens();
+  out->literals = literals_of(words);
   int task_types = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Sign) {

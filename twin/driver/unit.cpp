@@ -2,7 +2,10 @@
 #include "unit.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
+
+#include "literals.hpp"
 
 namespace fs = std::filesystem;
 
@@ -143,12 +146,42 @@ fs::path Unit::write() {
   for (const fs::path& path : moved) {
     fs::path out = mirrored(path);
     if (path == file_) out += ".cpp";
-    write_file(out, line_mark(path) + all_[path].text + (path == file_ ? "\n" : ""));
+    write_file(out, line_mark(path) + all_[path].text + (path == file_ ? "\n" + literals() : ""));
     if (std::find(mirrored_folders_.begin(), mirrored_folders_.end(), path.parent_path()) == mirrored_folders_.end())
       mirrored_folders_.push_back(path.parent_path());
   }
   fs::path out = mirrored(file_);
   return out += ".cpp";
+}
+
+std::string Unit::literals() const {
+  if (!has_kernels()) return "";
+  std::string text[2];  // of code for the device, of all other
+  std::set<double> known[2];
+  const auto add = [&](int which, double value) {
+    if (!known[which].insert(value).second || known[which].size() > 200) return;
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%s%.17g", text[which].empty() ? "" : ", ", value);
+    text[which] += digits;
+  };
+  for (const auto& [path, s] : all_) {
+    for (const auto& [line, value] : s.literals) add(is_device_line(path.string(), line) ? 0 : 1, value);
+  }
+  for (const std::string& definition : definitions()) {
+    for (const auto& [line, value] : literals_of(Words(definition))) add(1, value);
+  }
+  return "#ifndef TWIN_DEVICE_CHECK\nnamespace {\n[[maybe_unused]] const bool twin_literals = ::twin::register_literals({" +
+         text[0] + "}, {" + text[1] + "});\n}\n#endif\n";
+}
+
+std::vector<std::string> Unit::definitions() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < o_.flags.size(); ++i) {
+    const std::string& flag = o_.flags[i];
+    if (!starts_with(flag, "-D")) continue;
+    out.push_back(flag == "-D" && i + 1 < o_.flags.size() ? o_.flags[i + 1] : flag.substr(2));
+  }
+  return out;
 }
 
 std::vector<std::string> Unit::search_options() const {
@@ -177,10 +210,7 @@ void Unit::see_typing_macros() {
   for (const auto& [path, s] : all_) {
     for (const auto& [name, words] : s.macros) macros[name].insert(words.begin(), words.end());
   }
-  for (std::size_t i = 0; i < o_.flags.size(); ++i) {
-    const std::string& flag = o_.flags[i];
-    if (!starts_with(flag, "-D")) continue;
-    const std::string definition = flag == "-D" && i + 1 < o_.flags.size() ? o_.flags[i + 1] : flag.substr(2);
+  for (const std::string& definition : definitions()) {
     const Words words(definition);
     for (std::size_t w = 1; w < words.tokens().size(); ++w) macros[words.text(0)].insert(words.text(w));
   }

@@ -48,6 +48,9 @@ class Unit {
  private:
   Source& load(const std::filesystem::path& path);
   void see_typing_macros();
+  // A registration of the numbers in the sources, for the timing-only mode; "" without kernels.
+  std::string literals() const;
+  std::vector<std::string> definitions() const;  // of -D: NAME=words
   void headers(const Source& s, const std::filesystem::path& folder);
   bool any(bool Source::*what) const;
   // Vector cores call Matmul, and cube cores serve them.

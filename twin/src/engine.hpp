@@ -103,6 +103,8 @@ struct SkippedRead {
   std::uint32_t record;  // how many records the core had before
   std::uint32_t site;
   std::uint8_t state;
+  DType dtype;
+  double value;  // what it got
 };
 
 struct Aipp;  // twin/calls_aipp.hpp
@@ -216,7 +218,7 @@ class Core {
   std::uint32_t polls = 0;
   Pages<Record> trace;
   std::uint32_t appended = 0;
-  // The timing-only mode: what the scalar unit read of skipped values, and the same core of the first round in later ones.
+  // The timing-only mode: what the scalar unit read of skipped values, and the same core of the first run in later ones.
   std::vector<SkippedRead> skipped_reads;
   const Core* first_round = nullptr;
   Record diverging;
@@ -274,6 +276,7 @@ std::string event_name(Pipe from, Pipe to);  // "MTE2_V"
 
 Core& core();  // the one that runs
 bool in_kernel();
+bool in_launch();
 void yield_core();  // lets the others run
 void block_core_until(bool (*ready)(void*), void* context);
 void report_standing(Core& stuck, std::uint32_t stopped);  // the waits of its own pipes whose sets have not come

@@ -194,35 +194,22 @@ void run_all(Launched& l, const Device& device, const Registered& kernel, const 
   check_hccl_at_end();
 }
 
-// The same launch with other values in place of those that the timing-only mode has skipped: it must not matter.
-void run_with_other_values(Launched& first, const Device& device, const Registered& kernel, const void* arguments) {
-  bool needed = false;
-  for (const auto& core : first.cores) needed |= !core->skipped_reads.empty();
-  for (int round = 1; needed && round < kRounds; ++round) {
-    restore_gm(first);
-    Launched later;
-    later.serial = ++launches;
-    later.kernel = first.kernel;
-    later.type = first.type;
-    later.blocks = first.blocks;
-    later.aiv_a_block = first.aiv_a_block;
-    later.has_aic = first.has_aic;
-    later.has_aiv = first.has_aiv;
-    later.auto_sync = first.auto_sync;
-    later.timing_only = true;
-    later.round = round;
-    running = &later;
-    mute_reports(true);
-    run_all(later, device, kernel, arguments, &first);
-    take_stand_ins_away(later);
-    mute_reports(false);
-    GlobalMemory::get().forget_history();
-    if (later.diverged) {
-      report_divergence(first, later);
-      break;
-    }
-  }
-  running = &first;
+// Another run of the launch `first`, for the timing-only mode.
+void run_again(const Launched& first, const Device& device, const Registered& kernel, const void* arguments,
+               Launched* later) {
+  later->serial = ++launches;
+  later->kernel = first.kernel;
+  later->type = first.type;
+  later->blocks = first.blocks;
+  later->aiv_a_block = first.aiv_a_block;
+  later->has_aic = first.has_aic;
+  later->has_aiv = first.has_aiv;
+  later->auto_sync = first.auto_sync;
+  later->timing_only = true;
+  running = later;
+  run_all(*later, device, kernel, arguments, &first);
+  take_stand_ins_away(*later);
+  GlobalMemory::get().forget_history();
 }
 
 }  // namespace
@@ -247,6 +234,7 @@ Core& core() {
   return *current;
 }
 bool in_kernel() { return current != nullptr; }
+bool in_launch() { return running != nullptr; }
 
 void yield_core() { Fiber::suspend(); }
 
@@ -279,12 +267,13 @@ void launch(const LaunchRequest& request) {
   l.aiv_a_block = l.type == T::MixAic12 ? 2 : 1;
   l.timing_only = settings().timing_only;
   running = &l;
+  if (l.timing_only && request.note_scalars) request.note_scalars(request.arguments);
   const Registered& kernel = registered(request.kernel);
   run_all(l, device, kernel, request.arguments);
   take_stand_ins_away(l);
   Streams::get().launched(l, request.stream, request.site);
   GlobalMemory::get().forget_history();
-  if (l.timing_only) run_with_other_values(l, device, kernel, request.arguments);
+  if (l.timing_only) try_other_values(l, [&](Launched& later) { run_again(l, device, kernel, request.arguments, &later); });
   if (settings().timing) {
     trace_json.clear();
     html_page.clear();

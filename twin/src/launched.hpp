@@ -46,8 +46,9 @@ struct Launched {
   bool type_reported = false;                  // that flags between cores need another kernel type
   bool all_at_once = false;                    // more are let in, since they wait for each other: reported where they do
   bool timing_only = false;
-  int round = 0;
-  const Core* diverged = nullptr;  // the core that did something else than in the first round
+  std::vector<double> scalars;     // that the kernel was given, in that mode
+  class Rerun* rerun = nullptr;    // not the first run
+  const Core* diverged = nullptr;  // the core that did something else than in the first one
   std::vector<Overwritten> overwritten;
   std::vector<Overwritten> stood_in;  // what loads through pointers found in place of skipped values, until the round ends
   std::vector<std::shared_ptr<HcclGroup>> hccl;  // by group

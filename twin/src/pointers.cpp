@@ -66,6 +66,7 @@ void load(const View& view, std::uint32_t bytes, bool aligned, Site site, const 
   const std::uint8_t* const state = gm->state + at;
   if (any_skipped(state, bytes)) return put_stand_in(*gm, at, bytes, id);
   if (nothing_written(state, bytes)) i.use(view, 0, bytes, "reads");
+  note_words(gm->data + at, bytes);
   cache_load(core(), *gm, at, at + bytes, 0, id, name);
 }
 
@@ -133,6 +134,7 @@ void load_tiling(void* to, const void* from, std::size_t bytes, Site site) {
     if (!there()) return void(std::memset(to, 0, bytes));
   }
   std::memcpy(to, from, bytes);
+  note_words(to, bytes);
 }
 
 }  // namespace twin

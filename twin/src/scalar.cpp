@@ -2,7 +2,9 @@
 // The scalar pipe: loads and stores of elements, and the data cache's instructions.
 #include <cstring>
 
+#include "element.hpp"
 #include "engine.hpp"
+#include "launched.hpp"
 #include "scalar.hpp"
 
 namespace twin {
@@ -13,6 +15,18 @@ void require_aligned_element(Instruction& i, const View& view, std::uint64_t off
            "begin the tensor on a multiple of its element's size", &view);
 }
 
+// For the timing-only mode: a number that the kernel was given in GM.
+void note_element(DType dtype, const void* value, std::uint32_t size) {
+  const auto* const p = static_cast<const std::uint8_t*>(value);
+  if (dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16)
+    return note_scalar(static_cast<double>(load_float(p, dtype)));
+  const bool is_signed = dtype == DType::I8 || dtype == DType::I16 || dtype == DType::I32 || dtype == DType::I64;
+  std::int64_t i = 0;
+  std::memcpy(&i, p, size);  // little-endian
+  const int above = 64 - 8 * static_cast<int>(size);
+  note_scalar(
+      static_cast<double>(is_signed ? static_cast<std::int64_t>(static_cast<std::uint64_t>(i) << above) >> above : i));
+}
 }  // namespace
 
 void note_poll(std::uint64_t address, std::uint32_t site) {
@@ -54,6 +68,7 @@ void scalar_load(const View& view, std::uint64_t offset, void* value, std::uint3
   i.use(view, offset, size, "reads");
   std::memcpy(value, i.bytes(view) + offset, size);
   if (!gm) return;
+  if (launched().timing_only) note_element(view.dtype, value, size);
   cache_load(core(), *gm, at, at + size, view.tensor, site_id(site), i.name());
   note_poll(view.addr + offset, site_id(site));
   yield_now_and_then();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "engine.hpp"
 #include "launched.hpp"
+#include "stand_ins.hpp"
 
 namespace twin {
 namespace {
@@ -41,8 +40,6 @@ void diverge(Core& core) {
   yield_core();  // the launch stops here
 }
 
-std::string sets_text() { return "1, 0, -inf and 3e38 (integers 1, 0, 2 and 7)"; }
-
 }  // namespace
 
 bool is_skipped(std::uint8_t state) { return state >= kFirstSkipped && state < kFirstOrigin; }
@@ -76,19 +73,10 @@ void stand_in(Core& core, DType dtype, std::uint8_t state, std::uint32_t site, v
     core.hint_used = true;
     return;
   }
-  core.skipped_reads.push_back({core.appended, site, state});
-  constexpr float kValues[kRounds] = {1, 0, -std::numeric_limits<float>::infinity(), 3e38f};
-  constexpr std::uint8_t kIntegers[kRounds] = {1, 0, 2, 7};
-  const int round = launched().round;
-  const float v = kValues[round];
-  const std::uint16_t as_half = float_to_half(v), as_bfloat = float_to_bfloat(v);
-  if (dtype == DType::F32) {
-    std::memcpy(value, &v, size);
-  } else if (dtype == DType::F16 || dtype == DType::BF16) {
-    std::memcpy(value, dtype == DType::F16 ? &as_half : &as_bfloat, size);
-  } else {
-    std::memcpy(value, &kIntegers[round], 1);  // little-endian
-  }
+  Rerun* const rerun = launched().rerun;
+  const double given =
+      rerun ? rerun->give(core.index, site, state, dtype, value, size) : write_stand_in({}, dtype, value, size);
+  core.skipped_reads.push_back({core.appended, site, state, dtype, given});
 }
 
 // Called before an instruction of a timing-only launch is executed: whether it is.
@@ -102,7 +90,7 @@ bool Instruction::executes() {
     if (!a.write) continue;
     std::uint8_t* const state = a.memory->state + a.begin;
     const std::uint64_t bytes = a.end - a.begin;
-    if (a.memory->space == Space::GM && l.round == 0) {
+    if (a.memory->space == Space::GM && !l.rerun) {
       // Most is written once, or again and again by what is skipped: only the first needs to be kept.
       if (!skipped_) {
         const std::uint8_t* const data = a.memory->data + a.begin;
@@ -152,7 +140,16 @@ void compare_end_with_first(Core& core) {
   launched().diverged = &core;
 }
 
-void report_divergence(const Launched& first, const Launched& later) {
+// The read that is to blame: of that line, or of any, the last before the two runs part.
+const SkippedRead* last_read(const Core& core, std::uint32_t site) {
+  const SkippedRead* read = nullptr;
+  for (const SkippedRead& r : core.skipped_reads) {
+    if (r.record <= core.appended && (site == Rerun::kNoSite || r.site == site)) read = &r;
+  }
+  return read;
+}
+
+Finding divergence(const Launched& first, const Launched& later, std::uint32_t site) {
   const Core& b = *later.diverged;
   const Core& a = *first.cores[b.index];
   const auto describe = [](const Record& r) {
@@ -163,27 +160,26 @@ void report_divergence(const Launched& first, const Launched& later) {
   const bool a_ends = b.appended >= a.trace.size();
   const std::string one = a_ends ? "the end" : describe(a.trace[b.appended]);
   const std::string other = b.ended ? "the end" : describe(b.diverging);
-  const SkippedRead* read = nullptr;
-  for (const SkippedRead& r : a.skipped_reads) {
-    if (r.record <= b.appended) read = &r;
-  }
+  const SkippedRead* read = last_read(b, site);
+  for (std::size_t c = 0; !read && c < later.cores.size(); ++c) read = last_read(*later.cores[c], site);  // by way of GM
   Finding f{Kind::SkippedData};
   f.core = b.label();
   f.pipe_a = name(Pipe::S);
-  if (read) {
-    f.line_a = to_string(site_of(read->site));
-    f.line_b = a_ends ? (b.ended ? "" : to_string(site_of(b.diverging.site))) : to_string(site_of(a.trace[b.appended].site));
-    f.what = format(
-        "a branch, count or address depends on the value read here, which the timing-only mode has skipped "
-        "(%s): with one value the kernel goes on with %s, with another ",
-        skipped_by(read->state).c_str(), one.c_str());
-    f.what += one == other ? "with other sizes or addresses of it" : "with " + other;
-  } else {
+  f.fix = hint_for_skipped();
+  if (!read || site == Rerun::kNobody) {
     f.line_a = to_string(site_of(a.trace[std::min<std::size_t>(b.appended, a.trace.size() - 1)].site));
     f.what = "the kernel does something else each time it is launched: " + one + ", then " + other;
+    f.fix = "the timing-only mode runs a launch several times: what the kernel keeps outside of GM must not change it";
+    return f;
   }
-  f.fix = "say which value to go on with: TWIN_HINT(x.GetValue(i), value), from twin_hint.h; tried were " + sets_text();
-  report(std::move(f));
+  f.line_a = to_string(site_of(read->site));
+  f.line_b = a_ends ? (b.ended ? "" : to_string(site_of(b.diverging.site))) : to_string(site_of(a.trace[b.appended].site));
+  f.what = format(
+      "a branch, count or address depends on the value read here, which the timing-only mode has skipped "
+      "(%s): with 1 the kernel goes on with %s, with %s ",
+      skipped_by(read->state).c_str(), one.c_str(), stand_in_text(read->value).c_str());
+  f.what += one == other ? "with other sizes or addresses of it" : "with " + other;
+  return f;
 }
 
 void restore_gm(Launched& l) {

@@ -30,6 +30,12 @@ TEST(Rewrite, LeavesStringsCommentsAndShiftsAlone) {
     EXPECT_EQ(s.error, "");
   }
 }
+TEST(Rewrite, FindsTheNumbersOfASource) {
+  const auto s =
+      rewrite("#if X > 99\n#define A 1'000\n#endif\nif (x > -2.5f && y - 3 < .5e-3F) return -0x1F; // 7\nz1[4] = \"8\";");
+  const std::vector<std::pair<int, double>> expected = {{2, 1000}, {4, -2.5}, {4, 3}, {4, 0.5e-3}, {4, -31}, {5, 4}};
+  EXPECT_EQ(s.literals, expected);
+}
 TEST(Rewrite, SeesWhoCallsTheLibrarysMatmul) {
   const auto mix = rewrite("#include \"lib/matmul_intf.h\"\nvoid f() { REGIST_MATMUL_OBJ(&pipe, w, mm, &t); }");
   EXPECT_TRUE(mix.uses_matmul);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both programs share: one query of one head, 1000 keys, partial results of each chunk merged and compared on the host.
+// What both programs share: one query of one head, 1000 keys or ARTICLE_KEYS, partial results of each chunk merged and compared on the host.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,10 @@
 
 #include "acl/acl.h"
 
-constexpr uint32_t kDim = 128, kBlock = 64, kKeys = 1000, kChunks = 16;  // 16 × 64 = 1024: the last block is not full
+#ifndef ARTICLE_KEYS
+#define ARTICLE_KEYS 1000  // 16 blocks of 64: the last is not full
+#endif
+constexpr uint32_t kDim = 128, kBlock = 64, kKeys = ARTICLE_KEYS, kChunks = (kKeys + kBlock - 1) / kBlock;
 
 struct Problem {
   std::vector<float> q = std::vector<float>(kDim), k = std::vector<float>(kChunks * kBlock * kDim), v = k;

@@ -191,7 +191,23 @@ struct LaunchRequest {
   bool auto_sync;
   KernelType type = KernelType::Unset;  // Unset: as registered under the kernel's name
   const void* stream = nullptr;         // null: the default one
+  void (*note_scalars)(const void* arguments) = nullptr;
 };
+// For the timing-only mode: numbers that a kernel may compare with. Those that stand in the source, in code for the device
+// and elsewhere, and those that a launch is given.
+bool register_literals(std::initializer_list<double> device, std::initializer_list<double> other);
+void note_scalar(double value);
+void note_words(const void* words, std::size_t bytes);
+template <class T>
+void note_argument(const T& a) {
+  if constexpr (std::is_arithmetic<T>::value) {
+    note_scalar(static_cast<double>(a));
+  } else if constexpr (std::is_class<T>::value && std::is_convertible<T, float>::value) {
+    note_scalar(static_cast<double>(static_cast<float>(a)));
+  } else if constexpr (std::is_class<T>::value) {
+    note_words(&a, sizeof a);
+  }
+}
 // A mix kernel is compiled three times (host, AIC, AIV): each pass registers its own copy under one spelling.
 enum class Pass : std::uint8_t { Host, Aic, Aiv };
 // Under which a kernel is known: how it is written, and if that stands in an unnamed namespace, the file that is compiled.
@@ -240,7 +256,7 @@ class Launch<void(Parameters...), kKernel> {
                   "the launch passes another number of arguments than the kernel takes");
     const Tuple arguments(convert<std::decay_t<Parameters>>(given)...);
     (void)kRegistered;
-    launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_, stream_});
+    launch({spelling(), site_, blocks_, &arguments, auto_sync_, type_, stream_, &note_scalars});
   }
 
   // Twincc's way to register a kernel that another file launches.
@@ -258,6 +274,9 @@ class Launch<void(Parameters...), kKernel> {
     return name.c_str();
   }
   static void invoke(const void* arguments) { std::apply(kKernel, *static_cast<const Tuple*>(arguments)); }
+  static void note_scalars(const void* arguments) {
+    std::apply([](const auto&... a) { (note_argument(a), ...); }, *static_cast<const Tuple*>(arguments));
+  }
   static const char* by_name(const Argument* arguments, std::size_t count, BlocksAt at) {
     if (count != sizeof...(Parameters)) return "another number of arguments than the kernel takes";
     return by_name(arguments, at, std::index_sequence_for<Parameters...>());
