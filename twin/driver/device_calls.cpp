@@ -16,6 +16,12 @@ std::string readable(const std::string& symbol) {
   return out;
 }
 
+const std::vector<std::string>& host_mathematics() {
+  static const std::vector<std::string> kNames = {"sqrt",  "fma", "exp", "exp2", "exp10", "log", "log2",
+                                                  "log10", "pow", "sin", "cos",  "tan",   "tanh"};
+  return kNames;
+}
+
 namespace {
 
 bool begins(const std::string& s, const char* with) { return s.rfind(with, 0) == 0; }
@@ -47,6 +53,15 @@ std::string forbidden(const std::string& s) {
   if (begins(s, "__cxa_guard_"))
     return "has a static local that is initialised at run time: pass it along, or make it constexpr";
   return "";
+}
+
+// llvm.exp.f32 is what __builtin_expf becomes: "exp". "" for what the scalar unit has (a square root, least and greatest,
+// counts of bits) and for what is no mathematics.
+std::string host_mathematics_of(const std::string& symbol) {
+  if (!begins(symbol, "llvm.")) return "";
+  const std::string name = symbol.substr(5, symbol.find('.', 5) - 5);
+  const std::vector<std::string>& all = host_mathematics();
+  return name != "sqrt" && name != "fma" && std::find(all.begin(), all.end(), name) != all.end() ? name : "";
 }
 
 class Graph {
@@ -114,6 +129,10 @@ class Graph {
     return source_line_(call.at).find("Std::") != std::string::npos || begins(f.symbol, "_ZNSt5tuple");
   }
   void refer(const IrFunction& from, const Reference& r) {
+    const std::string mathematics = host_mathematics_of(r.symbol);
+    if (!mathematics.empty())
+      return complain(r.at, "calls " + mathematics + " of the host's library (__builtin_" + mathematics +
+                                "f): a kernel has no such library");
     if (begins(r.symbol, "llvm.") || r.symbol == "__clang_call_terminate" || r.symbol == "printf") return;
     const std::string why = forbidden(r.symbol);
     if (!why.empty()) return complain(r.at, why);

@@ -99,6 +99,10 @@ class Check {
       if (unit_.is_device_line(d.at.file, d.at.line)) add(d.at, d.what);
     }
     std::vector<std::string> calls = command(core, "-DTWIN_DEVICE_CHECK=1");
+    // So that sqrtf stays a call of the host's library, and __builtin_sqrtf an instruction of the scalar unit.
+    calls.push_back("-fno-math-errno");
+    for (const std::string& f : host_mathematics())
+      calls.insert(calls.end(), {"-fno-builtin-" + f, "-fno-builtin-" + f + "f"});
     calls.insert(calls.end(), {"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-S", "-emit-llvm",
                                source_.string(), "-o", ir.string()});
     if (execute(o_, calls, {}, messages) != 0) return not_compiled(messages);
@@ -179,7 +183,8 @@ class Check {
       Size size = {bytes_of(sizes, functions), ""};
       if (size.bytes > room) size = largest_key(ir, module, kernel, functions, size);
       if (size.bytes <= room) continue;
-      add({unit_.file().string(), 1},
+      const Place& at = module.at(kernel).at;
+      add(at.line > 0 ? at : Place{unit_.file().string(), 1},
           "kernel " + readable(kernel) + (size.key.empty() ? "" : " with tiling key " + size.key) + " is about " +
               std::to_string(size.bytes / 1024) + " KiB of code (estimated), the instruction cache of " +
               (name == "aic" ? "a cube" : "a vector") + " core holds " + std::to_string(cache_kib) +

@@ -27,6 +27,8 @@ std::vector<Complaint> check_calls(const std::map<std::string, IrFunction>& modu
                                    std::string (*source_line)(const Place&),
                                    std::map<std::string, std::set<std::string>>* reached);
 
+// Functions of the host's library that clang makes instructions of if it may; their names for double.
+const std::vector<std::string>& host_mathematics();
 // "f(int)" of "_Z1fi".
 std::string readable(const std::string& symbol);
 
