@@ -32,7 +32,7 @@ Compiles Ascend C for this host: kernels run on the twin, which checks and times
   --keep DIR               leave the rewritten sources in DIR
   -v                       print the commands
 Every other option goes to the compiler: -I -D -U -include -std -O -g -W -f -m, and -l -L -Wl, to the linker.
-Without -std, -O or -g: -std=c++17 -O1 -g. Options of the device compiler that have no meaning here are accepted.
+Without -std, -O or -g: -std=c++17 -O1 -g; -g without -O is -O0, to step through. Options of the device compiler that have no meaning here are accepted.
 
 The finished program obeys the variable TWIN, a list with commas:
   TWIN=device=910B3,auto-sync=off,timing,html=t.html,json=r.json ./a.out
@@ -87,9 +87,11 @@ bool is_vendor_option(const std::string& a) {
 
 void compiler_option(Options& o, const std::string& a) {
   if (starts_with(a, "-I")) o.include_dirs.push_back(a.substr(2));
+  if (starts_with(a, "-isystem")) o.system_dirs.push_back(a.substr(8));
   o.has_std |= starts_with(a, "-std=");
   o.has_level |= starts_with(a, "-O");
   o.has_debug |= starts_with(a, "-g");
+  o.steps |= a == "-g" || a == "-g2" || a == "-g3" || starts_with(a, "-ggdb");
   if (a == "-E" || a == "-S" || a == "-M" || a == "-MM")
     fail(a + ": twincc makes objects and programs; --keep DIR leaves the rewritten source, for your compiler's " + a);
   o.flags.push_back(a);
@@ -151,6 +153,8 @@ Options parse(int argc, char** argv) {
     } else if (a == "-I" || a == "-isystem" || a == "-include" || a == "-D" || a == "-U" || a == "-iquote") {
       const std::string next = value(a);
       o.flags.insert(o.flags.end(), {a, next});
+      if (a == "-include") o.included.push_back(next);
+      if (a == "-isystem") o.system_dirs.push_back(next);
       if (a == "-include") o.flags.insert(o.flags.end(), {a, "twin/tiling_names.hpp"});
       if (a == "-I" || a == "-iquote") o.include_dirs.push_back(next);
     } else {

@@ -13,12 +13,15 @@ enum class DeviceCheck { Auto, Off, Warn, Error };  // Auto: Warn where a clang 
 struct Options {
   std::string cxx, out, keep;
   bool compile_only = false, verbose = false, auto_sync = true, has_std = false, has_level = false, has_debug = false,
-       pointers = true;  // the twin sees what goes through pointers into GM
+       steps = false,   // -g was given, not only assumed
+      pointers = true;  // the twin sees what goes through pointers into GM
   DeviceCheck device_check = DeviceCheck::Auto;
   std::string clang;               // for the device check
   std::vector<std::string> flags;  // for the compiler, in order
   std::vector<std::string> sources, linked;
   std::vector<std::filesystem::path> include_dirs;  // of -I and -iquote
+  std::vector<std::filesystem::path> system_dirs;   // of -isystem
+  std::vector<std::string> included;                // by -include
 };
 
 // Exits with a message where the command line has no meaning.

@@ -102,7 +102,8 @@ void read_types(const Options& o, Unit& unit, const std::vector<std::string>& co
 fs::path compile(const Options& o, Unit& unit, const fs::path& shared, const fs::path& work) {
   const fs::path source = unit.write();
   std::vector<std::string> command = {o.cxx};
-  if (!o.has_level) command.push_back("-O1");
+  // -g is asked for to step through the kernel: with -Og, too, lines have no instruction and variables no value.
+  if (!o.has_level) command.push_back(o.steps ? "-O0" : "-O1");
   // In DWARF 5 the files of a source that is not the one compiled are off by one to binutils before 2.41, which names lines.
   command.push_back("-gdwarf-4");
   if (!o.has_debug) command.push_back("-g");

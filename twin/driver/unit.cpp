@@ -12,26 +12,9 @@ namespace fs = std::filesystem;
 namespace twincc {
 namespace {
 
-// Folders and names of the vendor's headers, as kernels and their host files include them.
-bool is_vendors(const std::string& name) {
-  for (const char* prefix :
-       {"lib/", "adv_api/", "basic_api/", "kernel_tiling/", "tiling/", "register/", "exe_graph/", "graph/", "runtime/",
-        "hccl/", "aclnn/", "aclnnop/", "experiment/", "kernel_operator_", "kernel_basic_", "acl/", "platform/"}) {
-    if (starts_with(name, prefix) && name.find("..") == std::string::npos) return true;
-  }
-  return false;
-}
-
 std::string line_mark(const fs::path& path) { return "#line 1 \"" + path.string() + "\"\n"; }
 
 }  // namespace
-
-Unit::Unit(const Options& o, const fs::path& file, fs::path work)
-    : o_(o), file_(fs::absolute(file).lexically_normal()), work_(std::move(work)) {
-  const Source& main = load(file_);
-  headers(main, file_.parent_path());
-  see_typing_macros();
-}
 
 bool Unit::mix() const {
   return any(&Source::names_core_kind) || (uses_cube() && uses_vector()) || starts_with(type(), "MixAic") || types_.mix();
@@ -174,16 +157,6 @@ std::string Unit::literals() const {
          text[0] + "}, {" + text[1] + "});\n}\n#endif\n";
 }
 
-std::vector<std::string> Unit::definitions() const {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < o_.flags.size(); ++i) {
-    const std::string& flag = o_.flags[i];
-    if (!starts_with(flag, "-D")) continue;
-    out.push_back(flag == "-D" && i + 1 < o_.flags.size() ? o_.flags[i + 1] : flag.substr(2));
-  }
-  return out;
-}
-
 std::vector<std::string> Unit::search_options() const {
   std::vector<std::string> out = {"-iquote", file_.parent_path().string()};
   for (const fs::path& folder : mirrored_folders_) {
@@ -198,81 +171,8 @@ std::vector<std::string> Unit::search_options() const {
   return out;
 }
 
-Source& Unit::load(const fs::path& path) {
-  Source s = rewrite(read_file(path));
-  if (!s.error.empty()) fail(path.string() + ": " + s.error);
-  return all_[path] = std::move(s);
-}
-
-// A macro of one file may give the type of a kernel in another.
-void Unit::see_typing_macros() {
-  std::map<std::string, std::set<std::string>> macros;
-  for (const auto& [path, s] : all_) {
-    for (const auto& [name, words] : s.macros) macros[name].insert(words.begin(), words.end());
-  }
-  for (const std::string& definition : definitions()) {
-    const Words words(definition);
-    for (std::size_t w = 1; w < words.tokens().size(); ++w) macros[words.text(0)].insert(words.text(w));
-  }
-  const std::set<std::string> typing = typing_macros(macros);
-  if (typing.empty()) return;
-  for (auto& [path, s] : all_) s = rewrite(read_file(path), typing);
-}
-
-void Unit::headers(const Source& s, const fs::path& folder) {
-  const fs::path self = std::find_if(all_.begin(), all_.end(), [&](const auto& a) { return &a.second == &s; })->first;
-  const std::vector<Include> includes = s.includes;
-  for (const Include& include : includes) {
-    std::vector<fs::path> where;
-    if (include.quoted) where = {folder, file_.parent_path()};
-    where.insert(where.end(), o_.include_dirs.begin(), o_.include_dirs.end());
-    bool found = false;
-    for (const fs::path& dir : where) {
-      std::error_code error;
-      const fs::path path = fs::absolute(dir / include.name).lexically_normal();
-      if (!fs::is_regular_file(path, error)) continue;
-      found = true;
-      includes_[self].push_back(path);
-      if (!all_.count(path)) headers(load(path), path.parent_path());
-      break;
-    }
-    const std::string name = fs::path(include.name).filename().string();
-    std::error_code error;
-    if (!found && is_vendors(include.name) && !fs::exists(include_home() / include.name, error))
-      missing_headers_.push_back(include.name);
-    if (!found && starts_with(name, "aclrtlaunch_") && ends_with(name, ".h"))
-      launch_headers_.push_back(name.substr(12, name.size() - 14));
-  }
-}
-
 bool Unit::any(bool Source::*what) const {
   return std::any_of(all_.begin(), all_.end(), [&](const auto& s) { return s.second.*what; });
-}
-
-namespace {
-constexpr const char* kLaunchHead =
-    "#pragma once\n#include \"twin/engine.hpp\"\n#ifndef ACLRT_LAUNCH_KERNEL\n#define ACLRT_LAUNCH_KERNEL(kernel) "
-    "aclrtlaunch_##kernel\n#endif\n";
-}
-
-std::string launch_header(const Kernel& kernel) {
-  return kLaunchHead + ("extern \"C\" std::uint32_t aclrtlaunch_" + kernel.name +
-                        "(std::uint32_t twin_blocks, void* twin_stream" + host_parameters(kernel).declared + ");\n");
-}
-
-// The linker must find the kernel's file, hence the address of its function; arguments go by their values, since its
-// parameters are not known here.
-std::string launch_header(const std::string& name) {
-  return kLaunchHead + ("extern \"C\" void twin_needs_" + name + "() __asm__(\"aclrtlaunch_" + name + "\");\n" +
-                        "template <class... Arguments>\nstd::uint32_t aclrtlaunch_" + name +
-                        "(::twin::BlocksAt blocks, const void* stream, const Arguments&... arguments) {\n" +
-                        "  return ::twin::launch_by_name(\"" + name + "\", &twin_needs_" + name +
-                        ", blocks.on(stream), {::twin::Argument(arguments)...});\n}\n");
-}
-
-std::string missing_header(const std::string& name) {
-  return "#error \"<" + name +
-         "> of the vendor is not in the twin: docs/twin_api.md lists what is; with -I give a header of your own\"\n";
 }
 
 }  // namespace twincc

@@ -51,6 +51,8 @@ class Unit {
   // A registration of the numbers in the sources, for the timing-only mode; "" without kernels.
   std::string literals() const;
   std::vector<std::string> definitions() const;  // of -D: NAME=words
+  // Headers that are only read, since they are nobody's own: of -include and -isystem.
+  void read_only(const std::filesystem::path& path);
   void headers(const Source& s, const std::filesystem::path& folder);
   bool any(bool Source::*what) const;
   // Vector cores call Matmul, and cube cores serve them.
@@ -61,6 +63,7 @@ class Unit {
   const Options& o_;
   std::filesystem::path file_, work_;
   std::map<std::filesystem::path, Source> all_;
+  std::map<std::filesystem::path, Source> read_only_;
   std::map<std::filesystem::path, std::vector<std::filesystem::path>> includes_;
   std::vector<std::filesystem::path> mirrored_folders_;
   TypeReader types_;
