@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/layout.hpp"
 #include "bench/measure.hpp"
 #include "bench/modes.hpp"
 #include "bench/render.hpp"
@@ -16,6 +17,8 @@ namespace {
 constexpr char kUsage[] =
     "usage: tessera_bench run [--threads N] [--impl NAME] [--seconds S] [--format table|md|csv|json] \"<problem>\"...\n"
     "       tessera_bench plan [--threads N] [\"<problem>\"]   latency of planning (default: a batch of 64)\n"
+    "       tessera_bench layout [--threads N] [--impl NAME] [--seconds S] [--format table|json] \"<problem>\"...\n"
+    "                                                        a decode, and loops that only read its rows of K and V\n"
     "       tessera_bench serve                              answers requests on stdin; bench/serve.cpp lists them\n";
 
 struct Arguments {
@@ -80,6 +83,18 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
+int layout(const Arguments& arguments) {
+  for (const std::string& text : arguments.problems) {
+    const auto problem = Problem::parse(text);
+    if (!problem.ok()) return exit_code(problem.status());
+    const auto rates = measure_layout(*problem, arguments.options);
+    if (!rates.ok()) return exit_code(rates.status());
+    std::fputs(render(*rates, arguments.format == Format::json).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int plan(const Arguments& arguments) {
   const std::string text =
       arguments.problems.empty() ? "bf16 b64 hq32 hkv8 d128 sq1 causal page16 ragged100-8000" : arguments.problems[0];
@@ -97,6 +112,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const bool good = argc > 1 && parse(argc - 2, argv + 2, arguments);
   if (good && mode == "run" && !arguments.problems.empty()) return run(arguments);
+  const bool layout_format = arguments.format == Format::table || arguments.format == Format::json;
+  if (good && mode == "layout" && !arguments.problems.empty() && layout_format) return layout(arguments);
   if (good && mode == "plan" && arguments.problems.size() <= 1) return plan(arguments);
   if (good && mode == "serve" && argc == 2) return serve(stdin, stdout);
   std::fputs(kUsage, stderr);

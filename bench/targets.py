@@ -3,6 +3,7 @@
 """Measures every problem of workloads/targets.json and prints what it reached beside what it is to reach.
 
     bench/targets.py build/release/bench/tessera_bench > table.md
+    bench/targets.py build/release/bench/tessera_bench --layouts > layouts.md   # decode beside loops that only read
 
 Exit code 1 when a row falls short. Needs nothing but Python 3.9.
 """
@@ -17,8 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXTRA_BYTES_A_THREAD = 2 << 20
 
 
-def measure(arguments, row, threads):
-    command = shlex.split(arguments.prefix) + [arguments.binary, "run", "--threads", str(threads), "--format", "json",
+def measure(arguments, row, threads, mode="run"):
+    command = shlex.split(arguments.prefix) + [arguments.binary, mode, "--threads", str(threads), "--format", "json",
                                                "--seconds", str(arguments.seconds)]
     if "implementation" in row:
         command += ["--impl", row["implementation"]]
@@ -54,6 +55,28 @@ def line(table, row, threads, result):
     return text, good and frugal
 
 
+def layout_line(row, threads, result):
+    name = f"`{row['problem']}`"
+    if "error" in result:
+        return f"| {name} | {threads} | {result['error']} | | | | | |"
+    reading, kernel = result["reading_fraction"], result["kernel_fraction"]
+    distance = "none" if result["far_bytes"] == 0 else f"{result['far_bytes'] // 1024} KB"
+    distance += "" if result["near_bytes"] == 0 else f", {result['near_bytes'] // 1024} KB"
+    goal = row["reach"][threads]
+    return (f"| {name} | {threads} | {result['memory_peak'] / 1e9:.0f} GB/s | {reading:.2f} | {result['order']}, {distance} | "
+            f"{kernel:.2f} | {kernel / reading:.2f} | {goal:.2f}{' (!)' if goal > reading else ''} |")
+
+
+def print_layouts(arguments, tables):
+    """Rows of decode: what loops that only read K and V reach. (!): a goal above that."""
+    print("| problem | threads | sequential read | only reading | its order, and how far ahead | Tessera | of reading | to reach |")
+    print("|---|--:|--:|--:|---|--:|--:|--:|")
+    for row in (row for table in tables if table["table"].startswith("Decode") for row in table["rows"]):
+        for threads in row.get("reach", {}):
+            if arguments.only in row["problem"] and threads in arguments.threads.split(","):
+                print(layout_line(row, threads, measure(arguments, row, threads, "layout")), flush=True)
+
+
 def machine():
     for text in open("/proc/cpuinfo"):
         if text.startswith("model name"):
@@ -69,11 +92,16 @@ def main():
     parser.add_argument("--only", default="", help="rows whose problem contains this text")
     parser.add_argument("--prefix", default="", help="a command to run each measurement under, as taskset or numactl")
     parser.add_argument("--json", help="write all results here too")
+    parser.add_argument("--layouts", action="store_true", help="instead: decode beside loops that only read its K and V")
     arguments = parser.parse_args()
 
     results, all_good = [], True
     print(f"Machine: {machine()}")
-    for table in json.loads((ROOT / "workloads" / "targets.json").read_text()):
+    tables = json.loads((ROOT / "workloads" / "targets.json").read_text())
+    if arguments.layouts:
+        print_layouts(arguments, tables)
+        return 0
+    for table in tables:
         rows = [row for row in table["rows"] if arguments.only in row["problem"]]
         if not rows:
             continue
