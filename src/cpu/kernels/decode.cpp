@@ -76,10 +76,15 @@ void do_step(const Walk& walk, const Step& step, const Step& next) {
   const int rows = static_cast<int>(walk.rows);
   for (int first = 0; first < rows; first += kStepRows) {
     const int size = rows - first < kStepRows ? rows - first : kStepRows;
-    if (walk.constants.kv_source != KvSource::cache) {
-      StepRows<T, kTransformed, Ask::twice, kDim>(walk, step, order, first, size).run();
+    const auto rows_of = [&]<Ask kAsk>() { StepRows<T, kTransformed, kAsk, kDim>(walk, step, order, first, size).run(); };
+    if (walk.constants.kv_source == KvSource::cache) {
+      rows_of.template operator()<Ask::once>();
+    } else if (step.ask == Ask::twice || kTransformed || !kAsksMore) {
+      rows_of.template operator()<Ask::twice>();
+    } else if (step.ask == Ask::thrice) {
+      rows_of.template operator()<kAsksMore && !kTransformed ? Ask::thrice : Ask::twice>();
     } else {
-      StepRows<T, kTransformed, Ask::once, kDim>(walk, step, order, first, size).run();
+      rows_of.template operator()<kAsksMore && !kTransformed ? Ask::four_times : Ask::twice>();
     }
   }
 }
@@ -110,10 +115,11 @@ void walk_tiles(Walk& walk) {
   prefetch_first<T>(walk, step);
   begin_rows<T>(walk);
   Crowd crowd(constants);
-  const auto lengths = [&](const Step& of) {
-    return run_lengths<T>(constants, sequence, walk.rows, row_bytes<T>(constants), of, crowd.now());
+  const auto set_pace = [&](Step& of) {
+    of.runs = run_lengths<T>(constants, sequence, walk.rows, row_bytes<T>(constants), of, crowd.now());
+    of.ask = ask_of<T>(constants, sequence, crowd.now());
   };
-  step.runs = lengths(step);
+  set_pace(step);
   const std::int64_t bytes_a_head = std::int64_t{kDecodeTile} * (constants.dqk + constants.dv) * T::kBytes;
   for (;;) {
     Step next = order.after(step);
@@ -126,7 +132,7 @@ void walk_tiles(Walk& walk) {
         next.n = find_rows(constants, sequence, next.key, range.end, rows);
         next.tile = &rows;
       }
-      next.runs = lengths(next);
+      set_pace(next);
     }
     if (walk.units.transformed) {
       do_step<T, true, 0>(walk, step, next);

@@ -20,11 +20,12 @@ inline constexpr int kMaxRows = kRegisters == 32 ? 4 : 2;
 /// Addresses of rows of K or of V in the order in which they are read; Ahead::far more can be read from after the last.
 using Rows = const std::byte* const*;
 
-/// How far ahead lines are asked for, in rows, and which share of them by this call: blocks of query rows that read the same
-/// rows of a run ask for equal parts of what is ahead, so that memory has work all the time.
-struct Ahead {
-  int far, near;
-  int part = 0;
+/// How far ahead lines are asked for, in rows, from the first time to the last, and which share of them by this call: blocks
+/// of query rows that read the same rows of a run ask for equal parts of what is ahead, so that memory has work all the
+/// time.
+struct Ahead {  // small enough for registers
+  std::int16_t far, middle, near, last;
+  std::int16_t part = 0;
 };
 
 /// kv heads whose runs of rows follow each other, and how far it is from what belongs to one to that of the next.
@@ -35,9 +36,10 @@ struct Heads {
 };
 
 /// How often a line is asked for before it is read. A prefetch that finds no free miss buffer is dropped, and the load that
-/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, far and near. From
-/// L3 once is enough.
-enum class Ask { never, once, twice };
+/// needs its line waits for all of DRAM's latency: so lines of DRAM are asked for twice, far and near; in the middle, too,
+/// where the thread has instructions to spare; and a last time where threads wait for one another's memory. From L3 once is
+/// enough.
+enum class Ask { never, once, twice, thrice, four_times };
 
 /// Prefetches what is to be read after these rows, line by line in the order of addresses, in whatever order these are read:
 /// the hardware's own prefetchers follow them. kRowBytes: of a row, whole lines, or 0 where only the run knows them.
@@ -49,7 +51,9 @@ class Prefetcher {
       : rows_(rows + num_rows / kParts * ahead.part),
         last_(rows + num_rows - 1),
         bytes_(kKnown ? kRowBytes : row_bytes),
-        ahead_(kKnown ? Ahead{ahead.far - 1, ahead.near - 1} : ahead) {}
+        ahead_(ahead) {
+    if (kKnown) --ahead_.far, --ahead_.middle, --ahead_.near, --ahead_.last;
+  }
 
   /// Of the next `lines` lines, which are the step-th so many, this part's share.
   __attribute__((always_inline)) void ask(int lines, int step) {
@@ -68,7 +72,9 @@ class Prefetcher {
         if (kKnown || rows_ != last_) ++rows_;
       }
       prefetch_l1(rows_[ahead_.far] + at_);
-      if constexpr (kAsk == Ask::twice) prefetch_l1(rows_[ahead_.near] + at_);
+      if constexpr (kAsk >= Ask::thrice) prefetch_l1(rows_[ahead_.middle] + at_);
+      if constexpr (kAsk >= Ask::twice) prefetch_l1(rows_[ahead_.near] + at_);
+      if constexpr (kAsk >= Ask::four_times) prefetch_l1(rows_[ahead_.last] + at_);
       at_ += 64;
     }
   }
@@ -93,7 +99,7 @@ TESSERA_INLINE void scores_of_head(const std::byte* q, std::ptrdiff_t q_stride, 
   constexpr std::ptrdiff_t s_stride = kShort ? kSumStride : kDecodeTile;
   if constexpr (kDim != 0) dqk = kDim, q_stride = kDim * T::kQueryBytes;
   // Keys at a time. From DRAM few: rows are then read nearly in the order of memory, 2 to 4 points with one row a head.
-  constexpr int kKeys = kShort || R == 3 || kAsk == Ask::twice ? 4 : kAccumulators / R;
+  constexpr int kKeys = kShort || R == 3 || kAsk >= Ask::twice ? 4 : kAccumulators / R;
   alignas(64) float groups[R][kShort ? 1 : kFold / 4 * kWidth];
   constexpr int kStepBytes = T::kStep * T::kBytes;
   const int whole = dqk / T::kStep, rest = dqk % T::kStep;

@@ -80,15 +80,18 @@ TESSERA_INLINE void in_runs(const Step& step, int together, Rows rows, int run, 
 /// The products for a block of R rows that asks for one of so many parts of what is ahead, or (parts = 0) for nothing.
 /// kDim: the head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come
 /// from a cache. A single block, which waits for DRAM at each row, reads 2 to 6 points slower so, at whatever distance and
-/// pace it asks.
+/// pace it asks. Only a single block asks more than twice: several compute too much for it (16 rows 0.50 to 0.45).
+template <Ask kAsk>
+inline constexpr Ask kSharedAsk = kAsk > Ask::twice ? Ask::twice : kAsk;
+
 template <class T, int R, bool kShort, Ask kAsk, int kDim>
 TESSERA_INLINE auto scores_of(int parts) {
-  constexpr int kAloneDim = kAsk == Ask::twice ? 0 : kDim;
+  constexpr int kAloneDim = kAsk >= Ask::twice ? 0 : kDim;
   if constexpr (R >= kMaxRows - 1) {
-    if (parts == 4) return scores<T, R, kShort, kAsk, kDim, 4>;
+    if (parts == 4) return scores<T, R, kShort, kSharedAsk<kAsk>, kDim, 4>;
   }
   if constexpr (R >= kMaxRows / 2) {
-    if (parts == 2) return scores<T, R, kShort, kAsk, kDim, 2>;
+    if (parts == 2) return scores<T, R, kShort, kSharedAsk<kAsk>, kDim, 2>;
   }
   if (parts == 1) return scores<T, R, kShort, kAsk, kAloneDim, 1>;
   return scores<T, R, kShort, Ask::never, kDim, 1>;
@@ -96,12 +99,12 @@ TESSERA_INLINE auto scores_of(int parts) {
 
 template <class T, int R, Ask kAsk, int kDim>
 TESSERA_INLINE auto values_of(int parts) {
-  constexpr int kAloneDim = kAsk == Ask::twice ? 0 : kDim;
+  constexpr int kAloneDim = kAsk >= Ask::twice ? 0 : kDim;
   if constexpr (R >= kMaxRows - 1) {
-    if (parts == 4) return all_values<T, R, kAsk, kDim, 4>;
+    if (parts == 4) return all_values<T, R, kSharedAsk<kAsk>, kDim, 4>;
   }
   if constexpr (R >= kMaxRows / 2) {
-    if (parts == 2) return all_values<T, R, kAsk, kDim, 2>;
+    if (parts == 2) return all_values<T, R, kSharedAsk<kAsk>, kDim, 2>;
   }
   if (parts == 1) return all_values<T, R, kAsk, kAloneDim, 1>;
   return all_values<T, R, Ask::never, kDim, 1>;
@@ -154,7 +157,7 @@ class StepRows {
   std::int64_t state_row(int h, int r) const { return (step_.head_begin + h - walk_.item.kv_head_begin) * walk_.rows + r; }
   /// Heads that one call multiplies. Several blocks of a head share what the first brings to L1. From DRAM a call a head
   /// reads 3 to 5 hundredths of the roof faster: there loops that run far ahead of their data lose prefetches.
-  int heads_together() const { return kAsk != Ask::twice && size_ <= kMaxRows ? step_.heads() : 1; }
+  int heads_together() const { return kAsk == Ask::once && size_ <= kMaxRows ? step_.heads() : 1; }
   /// How many blocks share what this one asks for; 0 for one after them.
   int parts_of(int block) const { return block < parts_ ? parts_ : 0; }
 

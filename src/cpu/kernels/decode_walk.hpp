@@ -34,6 +34,7 @@ struct Step {
   int head_begin, head_end;
   const TileRows* tile;
   RunLengths runs;
+  Ask ask;  // where rows come from DRAM
 
   int heads() const { return head_end - head_begin; }
 };
@@ -74,15 +75,31 @@ RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, 
   return sharing <= 4 && (scattered || in_one_way || time_to_spare) ? RunLengths{4, 8} : RunLengths{16, 16};
 }
 
-/// 12 KB and half of it. 8 KB is too few (6 points less of DRAM's rate in rows of 256 bytes, 20 in rows of 128), 16 KB no
-/// better.
+/// Where there are 16 registers, products are what DRAM's lines wait for.
+inline constexpr bool kAsksMore = kRegisters == 32;
+
+/// How often a line of DRAM is asked for. Each time costs an instruction and saves some of the lines whose prefetches were
+/// dropped: more than it costs where a thread waits for memory, less where it computes.
+template <class T>
+Ask ask_of(const RunConstants& constants, const Sequence& sequence, bool crowded) {
+  const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
+  if (constants.kv_source == KvSource::shared_memory && crowded && T::kBytes == 2) return Ask::four_times;
+  const bool line_is_a_product = T::kStep * T::kBytes >= 64;
+  const bool waits = constants.kv_source == KvSource::memory && line_is_a_product;
+  return waits || scattered ? Ask::thrice : Ask::twice;
+}
+
+/// 12 KB and half of it, and between and behind them. 8 KB is too few (6 points less of DRAM's rate in rows of 256 bytes, 20
+/// in rows of 128), 16 KB no better.
 inline constexpr int kFarBytes = 12 << 10, kMostAhead = 96;
 
 /// A list has the rows of the next step, too, and no more.
 inline Ahead ahead_of(std::int64_t row_bytes, const Step& next) {
   const int wanted = static_cast<int>(kFarBytes / row_bytes), most = 2 * next.heads() * kDecodeTile;
-  const int far = wanted < 8 ? 8 : wanted < kMostAhead ? wanted : kMostAhead;
-  return far < most ? Ahead{far, far / 2} : Ahead{most, most / 2};
+  const int bounded = wanted < 8 ? 8 : wanted < kMostAhead ? wanted : kMostAhead;
+  const int far = bounded < most ? bounded : most;
+  const auto part = [far](int quarters) { return static_cast<std::int16_t>(far * quarters / 4); };
+  return {part(4), part(3), part(2), part(1)};
 }
 
 /// The rows of a step in the order in which they are read, K and then V, run by run, and the first of the next step's.
@@ -98,7 +115,11 @@ class ReadOrder {
     append_step(next, ahead.far, append_step(step, 2 * values_, rows_));
   }
 
-  Ahead ahead(int part) const { return {ahead_.far, ahead_.near, part}; }
+  Ahead ahead(int part) const {
+    Ahead ahead = ahead_;
+    ahead.part = static_cast<std::int16_t>(part);
+    return ahead;
+  }
   Rows keys() const { return rows_; }
   Rows values() const { return rows_ + values_; }
 
@@ -149,7 +170,7 @@ class Order {
     }
   }
 
-  Step first() const { return {block_, 0, begin_, last_head(begin_), nullptr, {}}; }
+  Step first() const { return {block_, 0, begin_, last_head(begin_), nullptr, {}, Ask::twice}; }
   Step after(Step step) {
     step.key += kDecodeTile;
     if (step.key < keys_end_ && step.key < block_ + keys_) return step;
