@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both programs share: one query of one head, 1000 keys or ARTICLE_KEYS, partial results of each chunk merged and compared on the host.
+// What both programs share: one query of one head, 1000 keys or ARTICLE_KEYS, partial results of each chunk merged and
+// compared on the host.
 #pragma once
 
 #include <cmath>
