@@ -49,11 +49,12 @@ class Prefetcher {
  public:
   __attribute__((always_inline)) Prefetcher(Rows rows, int num_rows, std::int64_t row_bytes, Ahead ahead)
       : rows_(rows + num_rows / kParts * ahead.part),
-        last_(rows + num_rows - 1),
+        last_row_(rows + num_rows - 1),
         bytes_(kKnown ? kRowBytes : row_bytes),
-        ahead_(ahead) {
-    if (kKnown) --ahead_.far, --ahead_.middle, --ahead_.near, --ahead_.last;
-  }
+        far_(ahead.far - kKnown),
+        middle_(ahead.middle - kKnown),
+        near_(ahead.near - kKnown),
+        last_(ahead.last - kKnown) {}
 
   /// Of the next `lines` lines, which are the step-th so many, this part's share.
   __attribute__((always_inline)) void ask(int lines, int step) {
@@ -69,12 +70,12 @@ class Prefetcher {
     for (int i = 0; i < lines; ++i) {
       if (at_ >= bytes_) {
         at_ = 0;
-        if (kKnown || rows_ != last_) ++rows_;
+        if (kKnown || rows_ != last_row_) ++rows_;
       }
-      prefetch_l1(rows_[ahead_.far] + at_);
-      if constexpr (kAsk >= Ask::thrice) prefetch_l1(rows_[ahead_.middle] + at_);
-      if constexpr (kAsk >= Ask::twice) prefetch_l1(rows_[ahead_.near] + at_);
-      if constexpr (kAsk >= Ask::four_times) prefetch_l1(rows_[ahead_.last] + at_);
+      prefetch_l1(rows_[far_] + at_);
+      if constexpr (kAsk >= Ask::thrice) prefetch_l1(rows_[middle_] + at_);
+      if constexpr (kAsk >= Ask::twice) prefetch_l1(rows_[near_] + at_);
+      if constexpr (kAsk >= Ask::four_times) prefetch_l1(rows_[last_] + at_);
       at_ += 64;
     }
   }
@@ -82,9 +83,9 @@ class Prefetcher {
  private:
   static constexpr bool kKnown = kRowBytes != 0;
 
-  Rows rows_, last_;
+  Rows rows_, last_row_;
   std::int64_t at_ = kRowBytes, bytes_;  // known: at the end of the row before, where each block of rows ends, too
-  Ahead ahead_;
+  std::ptrdiff_t far_, middle_, near_, last_;
 };
 
 /// Keys whose scores are folded together: lanes of 16 accumulators are added in one tree.

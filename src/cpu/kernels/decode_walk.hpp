@@ -52,6 +52,9 @@ TESSERA_INLINE int find_rows(const RunConstants& constants, const Sequence& sequ
   return n;
 }
 
+/// Whether a head's rows follow each other in memory.
+inline bool side_by_side(const Sequence& sequence) { return sequence.k.stride_head >= sequence.k.stride_token; }
+
 inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a multiple, share their sets
 
 /// `rows`: of query heads, a kv head. Of the run's input type T counts only what a line of it costs. `crowded`:
@@ -59,8 +62,7 @@ inline constexpr std::int64_t kL1WayBytes = 4096;  // rows so far apart, or a mu
 template <class T>
 RunLengths run_lengths(const RunConstants& constants, const Sequence& sequence, std::int64_t rows, int row_bytes,
                        const Step& step, bool crowded) {
-  const bool side_by_side = step.heads() == 1 || sequence.k.stride_head >= sequence.k.stride_token;
-  if (side_by_side || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
+  if (step.heads() == 1 || side_by_side(sequence) || step.n < kDecodeTile) return {kDecodeTile, kDecodeTile};
   if (constants.kv_source == KvSource::cache) return {16, 16};
   const std::int64_t sharing = rows * 256 / row_bytes;
   const bool line_is_a_product = T::kStep * T::kBytes >= 64;
@@ -82,9 +84,11 @@ inline constexpr bool kAsksMore = kRegisters == 32;
 /// dropped: more than it costs where a thread waits for memory, less where it computes.
 template <class T>
 Ask ask_of(const RunConstants& constants, const Sequence& sequence, bool crowded) {
-  const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
-  if (constants.kv_source == KvSource::shared_memory && crowded && T::kBytes == 2) return Ask::four_times;
   const bool line_is_a_product = T::kStep * T::kBytes >= 64;
+  if (constants.kv_source == KvSource::shared_memory && crowded && T::kBytes == 2) {
+    return line_is_a_product || side_by_side(sequence) ? Ask::four_times : Ask::thrice;
+  }
+  const bool scattered = sequence.block_table != nullptr && constants.page_size <= kDecodeTile;
   const bool waits = constants.kv_source == KvSource::memory && line_is_a_product;
   return waits || scattered ? Ask::thrice : Ask::twice;
 }
