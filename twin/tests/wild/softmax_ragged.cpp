@@ -71,10 +71,10 @@ __aicore__ void Softmax::Row(uint32_t row) {
   PipeBarrier<PIPE_V>();
   Muls(p, p, args_.scale, args_.cols);
   PipeBarrier<PIPE_V>();
-  // The maximum over repeats: a stride of 0 holds the destination still.
+  // The maximum over repeats: a stride of 0 holds the destination still, which may then be the second source.
   Duplicate(lane, -3.0e38f, kLanes);
   PipeBarrier<PIPE_V>();
-  Max(lane, lane, p, kLanes, padded_ / kLanes, {1, 1, 1, 0, 0, 8});
+  Max(lane, p, lane, kLanes, padded_ / kLanes, {1, 1, 1, 0, 8, 0});
   PipeBarrier<PIPE_V>();
   WholeReduceMax<float>(lane, lane, kLanes, 1, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);
   int32_t id = static_cast<int32_t>(pipe_.FetchEventID(HardEvent::V_S));
