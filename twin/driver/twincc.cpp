@@ -68,8 +68,10 @@ bool rules_out_announcing(const std::vector<std::string>& flags) {
 // the sanitizer, which is not there.
 std::vector<std::string> announcing_flags(const Options& o) {
   if (o.cxx.find("clang") != std::string::npos) {
-    return {"-fsanitize=thread",          "-mllvm", "-tsan-instrument-func-entry-exit=0",  "-mllvm",
-            "-tsan-instrument-atomics=0", "-mllvm", "-tsan-instrument-read-before-write=1"};
+    return {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0", "-mllvm", "-tsan-instrument-atomics=0",
+            "-mllvm", "-tsan-instrument-read-before-write=1",
+            // Calls that are joined have no line of their own.
+            "-mllvm", "-enable-tail-merge=0"};
   }
   return {"-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-Wno-tsan", "-U__SANITIZE_THREAD__"};
 }

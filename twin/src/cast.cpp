@@ -103,8 +103,7 @@ void vector_cast(const Lanes& lanes, const View& dst, const View& src, Stride ds
   const std::uint32_t to = size_bytes(dst.dtype), from = size_bytes(src.dtype), widest = std::max(to, from);
   const Operand operands[2] = {{&dst, dst_stride, true}, {&src, src_stride}};
   const auto& runs = make_runs(i, lanes, operands, 2);
-  i.cost("Cast", lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
-                                            : lanes.repeats);
+  i.cost("Cast", repeats_for(lanes, widest));
   if (!i.issue()) return;
   if (packed) return cast_int4(i, dst, src, runs, mode);
   States ds(i, dst), ss(i, src);

@@ -147,7 +147,10 @@ bool in_a_header(const std::string& line) {
 std::string choose(const std::vector<Frame>& frames, const Place& place) {
   const Frame* best = nullptr;
   for (const Frame& f : frames) {
-    if (!has_line(f)) continue;
+    if (!has_line(f)) {
+      if (!best && f.line.compare(0, 2, "??") != 0 && !in_a_header(f.line)) break;  // the kernel's file, but no line
+      continue;
+    }
     if (!in_a_header(f.line)) return f.line;
     if (!best) best = &f;
   }

@@ -89,7 +89,9 @@ void vector_compare(const Lanes& lanes, const View& dst, const View& src0, const
     all.set_mask = true;
   }
   Operand operands[2] = {{&src0, src0_stride}, {src1 ? &*src1 : &src0, src1 ? src1_stride : src0_stride}};
+  const std::uint64_t mask[2] = {core().mask[0], core().mask[1]};
   const auto& runs = make_runs(i, all, operands, src1 ? 2 : 1);
+  if (lanes.form != Lanes::Count && !lanes.set_mask) core().mask[0] = mask[0], core().mask[1] = mask[1];
   std::uint64_t lanes_in_all = 0;
   for (const Run& r : runs) lanes_in_all += r.n;
   i.require_aligned(dst, kBlockBytes, "the destination");

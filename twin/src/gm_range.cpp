@@ -47,7 +47,7 @@ void GmRange::reserve() {
     const auto begin = reinterpret_cast<std::uintptr_t>(map(0, bytes, kNobody));
     if (!begin) continue;
     gm_bounds = {begin, bytes};
-    fresh_ = (begin + kPage - 1) / kPage * kPage;
+    fresh_ = (begin + kPage - 1) / kPage * kPage + kHuge;  // what lies before the first buffer is GM, too
     return;
   }
 #endif

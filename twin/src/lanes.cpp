@@ -130,7 +130,8 @@ struct Runs {
         const bool same = operands[w].view->addr == operands[r].view->addr && bits[w] == bits[r] &&
                           (contiguous || (a.repeat == b.repeat && a.block == b.block));
         if (same && (contiguous || a.repeat > 7u * a.block)) continue;
-        const bool may_gather = r == 2 && (a.repeat == 0 || b.repeat == 0) && gathers(i);
+        const bool may_gather =
+            r == 2 && operands[w].view->addr == operands[r].view->addr && (a.repeat == 0 || b.repeat == 0) && gathers(i);
         if (!may_gather && feeds_later_repeat(w, r)) {
           i.complain(
               Kind::Overlap,

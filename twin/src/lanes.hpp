@@ -165,8 +165,9 @@ void meet_lanes(Elements result, std::uint64_t n, Operands... operands) {
 
 // Repeats of an instruction whose widest element has so many bytes.
 inline std::uint64_t repeats_for(const Lanes& lanes, std::uint32_t widest) {
-  return lanes.form == Lanes::Count ? (std::uint64_t{lanes.count} * widest + kRepeatBytes - 1) / kRepeatBytes
-                                    : lanes.repeats;
+  if (lanes.form != Lanes::Count && !core().mask_counts) return lanes.repeats;
+  const std::uint64_t count = lanes.form == Lanes::Count ? lanes.count : core().mask[0];  // counter mode
+  return (count * widest + kRepeatBytes - 1) / kRepeatBytes;
 }
 
 inline std::uint32_t repeats_of(const Run& r, std::uint32_t bytes) {

@@ -43,8 +43,13 @@ bool nothing_written(const std::uint8_t* state, std::uint64_t bytes) {
 
 // The value that the kernel is about to load has not been computed: it finds another one there until the round is over.
 void put_stand_in(Memory& m, std::uint64_t at, std::uint32_t bytes, std::uint32_t site) {
+  if (!any_skipped(m.state + at, bytes)) return;
   const std::uint8_t state = *std::find_if(m.state + at, m.state + at + bytes, is_skipped);
   const DType dtype = skipped_dtype(state);
+  if (const std::uint32_t one = size_bytes(dtype); bytes > one && bytes % one == 0) {  // several values in one load
+    for (std::uint32_t k = 0; k < bytes; k += one) put_stand_in(m, at + k, one, site);
+    return;
+  }
   std::uint8_t value[kWidest];
   stand_in(core(), size_bytes(dtype) == bytes ? dtype : DType::U8, state, site, value, bytes);
   launched().stood_in.push_back({&m, at, {m.data + at, m.data + at + bytes}, {}});

@@ -88,6 +88,13 @@ void doubled_over_and_over(GM_ADDR x, GM_ADDR) {
   WRONG Muls(ub(0), ub(0), 2.0f, 64, 4, UnaryRepeatParams(1, 1, step, step));
 }
 template <bool kFixed>
+void summed_behind_a_source_that_stands(GM_ADDR x, GM_ADDR) {  // the second repeat writes what the others add
+  DataCopy(ub(0), gm(x), kN);
+  DataCopy(ub(1), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  WRONG Add(ub(0), ub(0), kFixed ? ub(1) : ub(0)[64], 64, 4, BinaryRepeatParams(1, 1, 1, 8, 8, 0));
+}
+template <bool kFixed>
 void shifted_inside_one_repeat(GM_ADDR x, GM_ADDR) {
   DataCopy(ub(0), gm(x), kN);
   order<HardEvent::MTE2_V>();
@@ -172,6 +179,7 @@ const Case kCases[] = {
     PAIR_OF(accumulated_in_one_row, Kind::Overlap, false, 1, kVector),
     PAIR_OF(accumulated_in_the_first_source, Kind::Overlap, false, 1, kVector),
     PAIR_OF(doubled_over_and_over, Kind::Overlap, false, 1, kVector),
+    PAIR_OF(summed_behind_a_source_that_stands, Kind::Overlap, false, 1, kVector),
     PAIR_OF(shifted_inside_one_repeat, Kind::Overlap, false, 1, kVector),
     PAIR_OF(written_as_halves_read_as_floats, Kind::ReadAfterWrite, true, 1, kVector),
     PAIR_OF(gathered_from_behind, Kind::OutOfBounds, false, 1, kVector),

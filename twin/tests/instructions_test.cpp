@@ -271,6 +271,27 @@ TEST(Mask, CounterModeCountsAllLanes) {
   const auto d = y.values();
   for (int i = 0; i < 128; ++i) EXPECT_EQ(d[i], i < 100 ? 6 : 5) << i;
 }
+void compare_under_a_mask(GM_ADDR out) {
+  Duplicate(ub<float>(0, 64), 1.0f, 64);
+  Duplicate(ub<float>(1024, 64), 0.0f, 64);
+  PipeBarrier<PIPE_V>();
+  SetMaskNorm();
+  SetVectorMask<float, MaskMode::NORMAL>(0, 0xf);
+  Compare<float, uint8_t, false>(ub<uint8_t>(2048, 32), ub<float>(0, 64), ub<float>(1024, 64), CMPMODE::GT, MASK_PLACEHOLDER,
+                                 1, {1, 1, 1, 8, 8, 8});
+  PipeBarrier<PIPE_V>();
+  Adds<float, false>(ub<float>(1024, 64), ub<float>(0, 64), 1.0f, MASK_PLACEHOLDER, 1, UnaryRepeatParams());
+  ResetMask();
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm<float>(out, 64), ub<float>(1024, 64), 64);
+}
+TEST(Mask, ACompareThatSetsNoneLeavesTheRegister) {
+  twin_test::Device<float> y(64);
+  RUN(compare_under_a_mask, 1)(y);
+  EXPECT_SILENT();
+  const auto d = y.values();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(d[i], i < 4 ? 2 : 0) << i;
+}
 
 // ---- moves ----
 void pad_kernel(GM_ADDR in, GM_ADDR out) {

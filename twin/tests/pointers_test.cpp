@@ -3,6 +3,7 @@
 // file is compiled as twincc compiles kernels: the compiler announces its loads and stores.
 // clang-format off: reports are compared with the lines that the kernels are written on
 #include <algorithm>
+#include <cstring>
 
 #include "bug_pairs.hpp"
 #include "tikicpulib.h"
@@ -27,6 +28,10 @@ struct Record {
 template <bool kFixed>
 void load_past_the_end(GM_ADDR x, GM_ADDR) {
   WRONG sum += pointer(x)[kFixed ? 2 * kN - 1 : 2 * kN];
+}
+template <bool kFixed>
+void load_before_the_begin(GM_ADDR x, GM_ADDR) {
+  WRONG sum += pointer(x)[kFixed ? 0 : -1];
 }
 template <bool kFixed>
 void store_past_the_end(GM_ADDR x, GM_ADDR) {
@@ -99,6 +104,7 @@ void race_of_two_cores(GM_ADDR x, GM_ADDR) {
 
 const Case kCases[] = {
     PAIR_OF(load_past_the_end, Kind::OutOfBounds, false, 1, kVector),
+    PAIR_OF(load_before_the_begin, Kind::OutOfBounds, false, 1, kVector),
     PAIR_OF(store_past_the_end, Kind::OutOfBounds, false, 1, kVector),
 #ifndef __clang__  // it calls memcpy, which twincc gives another name (tests/pointers.sh)
     PAIR_OF(struct_past_the_end, Kind::OutOfBounds, false, 1, kVector),
@@ -268,6 +274,24 @@ TEST_F(PointersTimingOnly, ABranchOnASkippedValueIsNamed) {
   LAUNCH(branches_on_a_sum<false>, x, y);
   expect_one(Kind::SkippedData, false, "a branch, count or address depends on the value read here", "AIV 0");
   EXPECT_EQ(y.values(), std::vector<float>(2 * kN, 7.0f));
+}
+void branches_on_their_sum(GM_ADDR x, GM_ADDR y) {  // one load of both
+  DataCopy(ub(0), gm(x), kN);
+  order<HardEvent::MTE2_V>();
+  Adds(ub(0), ub(0), 1.0f, kN);
+  order<HardEvent::V_MTE3>();
+  DataCopy(gm(y), ub(0), kN);
+  order<HardEvent::MTE3_S>();
+  WRONG const std::uint64_t both = *(__gm__ std::uint64_t*)y;
+  const std::uint32_t bits[2] = {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+  float values[2];
+  std::memcpy(values, bits, sizeof values);
+  if (values[0] + values[1] > 0.5f) Exp(ub(1), ub(0), 64);
+}
+TEST_F(PointersTimingOnly, ABranchOnTwoValuesThatAreLoadedAtOnceIsNamed) {
+  const twin_test::Device<float> x(2 * kN), y(std::vector<float>(2 * kN, 7.0f));
+  LAUNCH(branches_on_their_sum, x, y);
+  expect_one(Kind::SkippedData, false, "a branch, count or address depends on the value read here", "AIV 0");
 }
 TEST_F(PointersTimingOnly, AHintSaysWhereToGo) {
   const twin_test::Device<float> x(2 * kN), y(std::vector<float>(2 * kN, 7.0f));

@@ -55,6 +55,25 @@ TEST(CriticalPath, NamesTheWaitAndWhatItWaitsFor) {
   EXPECT_NE(text.find(words), std::string::npos) << text;
 }
 
+// ---- counter mode ----
+template <bool kCounter>
+void adds_8192(GM_ADDR) {
+  Duplicate(ub(0), 1.0f, 8192);
+  PipeBarrier<PIPE_V>();
+  if (!kCounter) return Adds(ub(0), ub(0), 1.0f, 8192);
+  SetMaskCount();
+  SetVectorMask<float, MaskMode::COUNTER>(8192);
+  Adds<float, false>(ub(0), ub(0), 1.0f, MASK_PLACEHOLDER, 1, UnaryRepeatParams());
+  SetMaskNorm();
+}
+TEST(Timing, CounterModeCostsWhatItsMaskCounts) {
+  twin_test::Device<float> p(8);
+  RUN(adds_8192<false>, 1).as(twin::KernelType::AivOnly)(p);
+  const double counted = cycles();
+  RUN(adds_8192<true>, 1).as(twin::KernelType::AivOnly)(p);
+  EXPECT_NEAR(cycles(), counted, 20);
+}
+
 void vectors_behind_barriers(GM_ADDR) {
   Duplicate(ub(0), 1.0f, 8192);
   for (int i = 0; i < 50; ++i) {
