@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
 #include <unistd.h>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -37,6 +39,34 @@ bool write_report(const std::string& path, Text&& text) {
   return false;
 }
 
+void print_findings() {
+  const auto& list = findings();
+  for (const Finding& f : list) std::fputs(to_text(f).c_str(), stderr);
+  if (!list.empty()) std::fprintf(stderr, "twin: %zu finding%s\n", list.size(), list.size() == 1 ? "" : "s");
+}
+
+// The program is about to be ended by a signal, often because of what was found: that is printed first. Whatever may go
+// wrong here ends it as well, or a timer does.
+void at_crash(int signal) {
+  alarm(10);
+  std::fprintf(stderr, "twin: the program ends with signal %d (%s)%s\n", signal, strsignal(signal),
+               findings().empty() ? "" : "; what was found before:");
+  print_findings();
+  raise(signal);
+}
+
+// Not where the program, or a sanitizer, has a handler of its own.
+void watch_for_crashes() {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) {
+    struct sigaction old = {}, ours = {};
+    ours.sa_handler = at_crash;
+    ours.sa_flags = static_cast<int>(SA_RESETHAND);
+    if (sigaction(signal, nullptr, &old) == 0 && (old.sa_flags & SA_SIGINFO) == 0 && old.sa_handler == SIG_DFL) {
+      sigaction(signal, &ours, nullptr);
+    }
+  }
+}
+
 // The program ends: print what was found, write the files asked for, and fail if there was anything.
 void at_exit(int status, void*) {
   std::fflush(nullptr);
@@ -44,8 +74,7 @@ void at_exit(int status, void*) {
   const auto& list = findings();
   if (s.timing_only)
     std::fputs("twin: timing-only: no floating-point value was computed, so no result means anything\n", stderr);
-  for (const Finding& f : list) std::fputs(to_text(f).c_str(), stderr);
-  if (!list.empty()) std::fprintf(stderr, "twin: %zu finding%s\n", list.size(), list.size() == 1 ? "" : "s");
+  print_findings();
   bool written = write_report(
       s.json, [&] { return "{\"findings\": " + to_json(list) + ", \"timing\": " + to_json(last_timing()) + "}\n"; });
   written &= write_report(s.trace, last_chrome_trace);
@@ -159,6 +188,7 @@ Settings& settings() {
     auto* made = new Settings;
     read_environment(made);
     on_exit(&at_exit, nullptr);
+    watch_for_crashes();
     return made;
   }();
   return *s;

@@ -32,6 +32,7 @@ __global__ __aicore__ void reads(GM_ADDR x, GM_ADDR y, int what, int n) {
   if (what == 2) {
     for (int i = 0; i < 40; ++i) out[n + i] = in[i];  // LINE loop
   }
+  if (what == 3) *(volatile uint32_t*)(uintptr_t)word(in, n) = 1;  // outside of every allocation it is null
 }
 int main(int, char** argv) {
   void *x, *y;
@@ -66,6 +67,10 @@ checked() { # program
   silent "$1" "1 40"
   silent "$1" "2 24"
 }
+crashes() { # program: and prints what was found before
+  finds "$1" "3 64" "pointers.asc:$(line word): out-of-bounds: pointer load reads GM outside of every allocation"
+  grep -q "twin: the program ends with signal 11 (Segmentation fault); what was found before:" "$dir/said.txt"
+}
 make() { # program, options
   program=$1
   shift
@@ -84,6 +89,7 @@ done
 "$twincc" --device-check=off -Og -fno-pie -c "$dir/pointers.asc" -o "$dir/pointers.o"
 "$twincc" -no-pie "$dir/pointers.o" -o "$dir/pointers_apart"
 checked pointers_apart
+crashes pointers_apart
 make pointers_ubsan -fsanitize=undefined
 checked pointers_ubsan
 make pointers_nameless -g0
