@@ -275,10 +275,10 @@ Result<LayoutRates> measure_layout(const Problem& problem, const Options& option
     const Reading& reading = rates.readings[which - 1];
     return time_reading(lists[static_cast<int>(reading.order)], reading, repeats);
   };
-  for (int warm_up = 0; warm_up < 2; ++warm_up) {
-    if (const auto seconds = time_one(0, 1); !seconds.ok()) return seconds.status();
-  }
-  const int repeats = std::max(1, static_cast<int>(kRepeatSeconds / *time_one(0, 1) + 0.5));
+  auto once = time_one(0, 1);  // starts threads and takes what memory there is to take
+  if (once.ok()) once = time_one(0, 1);
+  if (!once.ok()) return once.status();
+  const int repeats = std::max(1, static_cast<int>(kRepeatSeconds / *once + 0.5));
 
   std::vector<double> peaks;
   std::vector<std::vector<double>> fractions(rates.readings.size() + 1);

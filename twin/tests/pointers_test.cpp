@@ -258,14 +258,17 @@ class PointersTimingOnly : public testing::Test {
   void SetUp() override { twin::settings().timing_only = true; }
   void TearDown() override { twin::settings().timing_only = false; }
 };
-template <bool kHinted>
-void branches_on_a_sum(GM_ADDR x, GM_ADDR y) {
+void store_what_is_skipped(GM_ADDR x, GM_ADDR y) {
   DataCopy(ub(0), gm(x), kN);
   order<HardEvent::MTE2_V>();
   Adds(ub(0), ub(0), 1.0f, kN);
   order<HardEvent::V_MTE3>();
   DataCopy(gm(y), ub(0), kN);
   order<HardEvent::MTE3_S>();
+}
+template <bool kHinted>
+void branches_on_a_sum(GM_ADDR x, GM_ADDR y) {
+  store_what_is_skipped(x, y);
   WRONG const float v = kHinted ? TWIN_HINT(pointer(y)[0], 1.0f) : pointer(y)[0];
   if (v > 0.5f) Exp(ub(1), ub(0), 64);
 }
@@ -276,12 +279,7 @@ TEST_F(PointersTimingOnly, ABranchOnASkippedValueIsNamed) {
   EXPECT_EQ(y.values(), std::vector<float>(2 * kN, 7.0f));
 }
 void branches_on_their_sum(GM_ADDR x, GM_ADDR y) {  // one load of both
-  DataCopy(ub(0), gm(x), kN);
-  order<HardEvent::MTE2_V>();
-  Adds(ub(0), ub(0), 1.0f, kN);
-  order<HardEvent::V_MTE3>();
-  DataCopy(gm(y), ub(0), kN);
-  order<HardEvent::MTE3_S>();
+  store_what_is_skipped(x, y);
   WRONG const std::uint64_t both = *(__gm__ std::uint64_t*)y;
   const std::uint32_t bits[2] = {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
   float values[2];

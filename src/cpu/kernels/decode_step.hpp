@@ -77,13 +77,14 @@ TESSERA_INLINE void in_runs(const Step& step, int together, Rows rows, int run, 
   }
 }
 
-/// The products for a block of R rows that asks for one of so many parts of what is ahead, or (parts = 0) for nothing.
-/// kDim: the head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come
-/// from a cache. A single block, which waits for DRAM at each row, reads 2 to 6 points slower so, at whatever distance and
-/// pace it asks. Only a single block asks more than twice: several compute too much for it (16 rows 0.50 to 0.45).
+/// Only a single block asks more than twice: several compute too much for it (16 rows 0.50 to 0.45).
 template <Ask kAsk>
 inline constexpr Ask kSharedAsk = kAsk > Ask::twice ? Ask::twice : kAsk;
 
+/// The products for a block of R rows that asks for one of so many parts of what is ahead, or (parts = 0) for nothing.
+/// kDim: the head dimension of K and V where the loops are compiled for it, else 0. They are 10 % faster where rows come
+/// from a cache. A single block, which waits for DRAM at each row, reads 2 to 6 points slower so, at whatever distance and
+/// pace it asks.
 template <class T, int R, bool kShort, Ask kAsk, int kDim>
 TESSERA_INLINE auto scores_of(int parts) {
   constexpr int kAloneDim = kAsk >= Ask::twice ? 0 : kDim;
