@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <thread>
 #include <utility>
 
 #include "bench/statistics.hpp"
+#include "bench/timing.hpp"
 #include "tessera/attention.hpp"
 #include "tessera/roofline.hpp"
 
@@ -132,11 +132,7 @@ void read(const std::vector<Lines>& lines, const Reading& reading) {
   sink += loop(lines, reading.far_bytes, reading.near_bytes)[0];
 }
 
-using Clock = std::chrono::steady_clock;
 constexpr double kRepeatSeconds = 5e-3;  // starting a thread takes 1 % of it
-constexpr double kShortestSample = 3e-3, kLongestSample = 20e-3;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Seconds of one read of everything by all threads.
 double time_reading(const std::vector<std::vector<Lines>>& lists, const Reading& reading, int repeats) {
@@ -148,14 +144,6 @@ double time_reading(const std::vector<std::vector<Lines>>& lists, const Reading&
     std::vector<std::jthread> others;
     for (std::size_t thread = 1; thread < lists.size(); ++thread) others.emplace_back(work, thread);
     work(0);
-  }
-  return seconds_since(begin) / repeats;
-}
-
-Result<double> time_kernel(const Plan& plan, const Inputs& inputs, const Arena& workspace, int repeats) {
-  const auto begin = Clock::now();
-  for (int i = 0; i < repeats; ++i) {
-    if (Status status = plan.run(inputs.tensors(), workspace.data(), plan.workspace_bytes()); !status) return status;
   }
   return seconds_since(begin) / repeats;
 }
@@ -271,7 +259,7 @@ Result<LayoutRates> measure_layout(const Problem& problem, const Options& option
   }
   // The library first, and each reading after it: seconds of one pass in `repeats` of them.
   const auto time_one = [&](std::size_t which, int repeats) -> Result<double> {
-    if (which == 0) return time_kernel(*plan, *inputs, *workspace, repeats);
+    if (which == 0) return time_runs(*plan, *inputs, *workspace, repeats);
     const Reading& reading = rates.readings[which - 1];
     return time_reading(lists[static_cast<int>(reading.order)], reading, repeats);
   };

@@ -2,13 +2,13 @@
 #include "bench/measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "bench/inputs.hpp"
 #include "bench/memory.hpp"
 #include "bench/statistics.hpp"
+#include "bench/timing.hpp"
 #include "tessera/attention.hpp"
 #include "tessera/implementations.hpp"
 #include "tessera/roofline.hpp"
@@ -16,24 +16,13 @@
 namespace tessera::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 /// Everything that one problem's repeats share.
 struct Bench {
   const Plan& plan;
   const Inputs& inputs;
   const Arena& workspace;
 
-  /// Seconds of one run, averaged over `runs` in a row.
-  Result<double> time(int runs) const {
-    const auto begin = Clock::now();
-    for (int i = 0; i < runs; ++i) {
-      if (Status status = plan.run(inputs.tensors(), workspace.data(), plan.workspace_bytes()); !status) return status;
-    }
-    return seconds_since(begin) / runs;
-  }
+  Result<double> time(int runs) const { return time_runs(plan, inputs, workspace, runs); }
 };
 
 /// A repeat and the samples that were taken right after it.
@@ -42,7 +31,6 @@ struct Samples {
 };
 
 constexpr double kRepeatSeconds = 2e-3;  // a repeat lasts at least this long
-constexpr double kShortestSample = 3e-3, kLongestSample = 20e-3;
 
 Status add_pair(const Bench& bench, int runs, const Problem& problem, Samples& samples) {
   const int threads = threads_of(bench.plan);
